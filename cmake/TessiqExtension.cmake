@@ -1,0 +1,35 @@
+# The Python extension module tessiq._C, from csrc/pytorch/**, csrc/custom_ops/** and csrc/bindings/**: the only
+# code that sees PyTorch. It takes no CMakeLists.txt of its own, since all of it shares one set of flags and one
+# precompiled header.
+
+file(GLOB_RECURSE tessiq_extension_sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/csrc/pytorch/*.cpp"
+    "${PROJECT_SOURCE_DIR}/csrc/bindings/*.cpp")
+if(NOT tessiq_extension_sources)
+    message(STATUS "no source of the extension module yet: tessiq._C is not built")
+    return()
+endif()
+
+Python_add_library(_C MODULE WITH_SOABI ${tessiq_extension_sources})
+get_property(tessiq_core_libraries GLOBAL PROPERTY TESSIQ_LIBRARIES)
+tessiq_link(_C ${tessiq_core_libraries} tessiq_torch)
+target_compile_definitions(_C PRIVATE
+    TESSIQ_VERSION="${PROJECT_VERSION}"
+    TORCH_EXTENSION_NAME=_C
+    TORCH_API_INCLUDE_EXTENSION_H
+    # PyTorch is built without its assertions; its inline code must agree.
+    NDEBUG)
+# -g0 and --strip-debug: PyTorch's templates make two hundred megabytes of line tables, and the module is
+# carried to other machines. Function names stay. -fpch-preprocess lets ccache see through the precompiled header.
+target_compile_options(_C PRIVATE -g0 $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+target_link_options(_C PRIVATE LINKER:--strip-debug LINKER:--exclude-libs,ALL LINKER:--no-undefined-version)
+# torch/library.h and torch/extension.h cost ten to twenty seconds a file when read each time.
+target_precompile_headers(_C PRIVATE
+    <torch/extension.h>
+    <torch/library.h>)
+
+set_target_properties(_C PROPERTIES
+    # tessiq imports torch before this module, so its libraries are already loaded under their names.
+    SKIP_BUILD_RPATH ON
+    INSTALL_RPATH "$ORIGIN/../torch/lib")
+install(TARGETS _C LIBRARY DESTINATION tessiq COMPONENT python)
