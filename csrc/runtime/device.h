@@ -75,7 +75,8 @@ class Device {
 
   // A request for zero bytes gives a null pointer. kResourceExhausted when the memory is not there.
   virtual Result<void*> allocate(Bytes size) = 0;
-  // Cannot fail, since it runs from destructors; a failure is logged.
+  // Cannot fail, since it runs from destructors; a failure is logged. Work already queued may still use the memory:
+  // the device waits for it, as cudaFree does.
   virtual void deallocate(void* pointer, Bytes size) noexcept = 0;
 
   // Queued on `stream`, in its order.
@@ -100,17 +101,21 @@ class Device {
   virtual Result<void> wait_event(Stream stream, Event event) = 0;
   virtual Result<bool> event_is_done(Event event) = 0;
   virtual Result<void> synchronize_event(Event event) = 0;
-  // kInvalidArgument unless both were created with Timing::kYes and recorded.
+  // kInvalidArgument unless both were created with Timing::kYes, recorded, and passed.
   virtual Result<double> elapsed_milliseconds(Event start, Event end) = 0;
 
   // kUnsupported from a backend that cannot answer.
   virtual Result<MemoryInfo> memory_info();
-  // Blocks other threads' view of memory on this device's peers: true where copy_on_device reads `other`'s memory.
+  // True where copy_on_device reads and writes `other`'s memory without staging it through the host. The first call for
+  // a pair of GPUs opens the path between them.
   virtual bool can_access_peer(const Device& other) const;
 
   // Page-locked host memory that this device reads by DMA; ordinary memory where pinning buys nothing.
   virtual Result<void*> allocate_pinned(Bytes size);
   virtual void deallocate_pinned(void* pointer, Bytes size) noexcept;
 };
+
+// Ordinary memory of the host at kDeviceAlignment, given back with std::free. Zero bytes give a null pointer.
+Result<void*> allocate_host_memory(Bytes size);
 
 }  // namespace tessiq
