@@ -1,0 +1,93 @@
+// The description of a fused loop: what an emitter turns into text for one target. The seam of a port.
+//
+// Decides everything about the computation and nothing about the target: no thread, block or vector is named here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/element_type.h"
+#include "ir/graph.h"
+#include "ir/size_expr.h"
+#include "support/result.h"
+
+namespace tessiq::emit {
+
+// A tensor the loop reads or writes. Element offset of position (i0, i1, ...) = sum of i_k * strides[k].
+struct LoopTensor {
+  std::string value;  // IR value name
+  ir::ElementType element = ir::ElementType::kFloat32;
+  std::vector<ir::SizeExpr> strides;  // one an axis of the collapsed space
+};
+
+struct LoopConstant {
+  std::variant<bool, int64_t, double> value;
+};
+struct LoopSymbol {
+  ir::SizeExpr value;  // a size used as a number
+};
+struct LoopRead {
+  std::string value;  // an input or an earlier step
+};
+using LoopArgument = std::variant<LoopRead, LoopConstant, LoopSymbol>;
+
+// One operation: `expression` over $0, $1, ... (named parameters already put in) evaluated in `compute`, then converted
+// to `element`. Half types: compute is float32, and an intermediate keeps float32 unless `rounds` asks for the narrow
+// type (an explicit cast must not be lost).
+struct LoopStep {
+  std::string value;
+  std::string op;
+  std::string expression;
+  ir::ElementType compute = ir::ElementType::kFloat32;
+  ir::ElementType element = ir::ElementType::kFloat32;
+  uint32_t bool_arguments = 0;  // bit i: argument i is converted to bool instead of `compute`
+  bool rounds = false;
+  std::vector<LoopArgument> arguments;
+};
+
+struct LoopKernel {
+  std::string name;                  // of the value at its end; not part of the text, so that equal loops share code
+  std::vector<ir::SizeExpr> extents; // collapsed iteration space, outermost first; empty for one element
+  std::vector<LoopTensor> inputs;
+  std::vector<LoopStep> steps;
+  std::vector<LoopTensor> outputs;   // each names a step
+
+  // Sizes that come with the call, in the order the kernel takes them: every extent, stride or symbol that is not a
+  // constant, once each.
+  std::vector<ir::SizeExpr> size_arguments() const;
+};
+
+// The loop that computes the nodes of one fusion group (attribute tessiq.group), in list order. Every node was claimed,
+// so a failure is kInternal.
+Result<LoopKernel> describe_loop(const ir::Graph& graph, int64_t group);
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+// One entry point of a kernel's source. The launcher takes the first variant whose conditions hold.
+struct KernelVariant {
+  std::string entry;
+  int vector_width = 1;          // elements a load moves; pointers must be aligned to vector_width * widest element
+  int64_t inner_multiple = 1;    // the innermost extent has to be divisible by this
+  int elements_per_thread = 1;
+  int threads = 256;             // a block; 0 for the host target
+  bool index_32bit = false;      // every offset and the element count have to fit in 31 bits
+};
+
+struct KernelSource {
+  std::string text;              // whole, header-free, equal for equal descriptions
+  std::vector<KernelVariant> variants;
+};
+
+// CUDA: each entry is
+//   extern "C" __global__ void entry(const T0* in0, ..., U0* out0, ..., int64_t size0, ..., int64_t n)
+// with sizes as size_arguments() orders them and n the number of elements of the iteration space.
+Result<KernelSource> emit_cuda(const LoopKernel& kernel);
+
+// C++ for the reference device: each entry is
+//   extern "C" void entry(void* const* pointers, const int64_t* sizes, int64_t begin, int64_t end)
+// pointers: inputs then outputs; computes elements [begin, end) of the flat iteration space.
+Result<KernelSource> emit_host(const LoopKernel& kernel);
+
+}  // namespace tessiq::emit
