@@ -1,0 +1,157 @@
+// The flat program a compiled graph becomes: what a call does, in order, with nothing left to decide.
+//
+// Decides the instructions, the slots they work on, and where every size of a call comes from. Holds names, never
+// pointers into the graph it came from, so it outlives the graph. Leaves to the executor the tensors, and to codegen
+// the loadable form of the kernels it names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "codegen/emit/loop_kernel.h"
+#include "ir/attribute.h"
+#include "ir/element_type.h"
+
+namespace tessiq::program {
+
+// A number known when the program is built, or an entry of the size table.
+struct SizeRef {
+  bool is_constant = true;
+  int64_t value = 0;  // the number, or the index of the entry
+  static SizeRef constant(int64_t number) { return {true, number}; }
+  static SizeRef entry(int64_t index) { return {false, index}; }
+  friend bool operator==(const SizeRef&, const SizeRef&) = default;
+};
+
+// One entry of the size table. All of them are evaluated in order, once a call.
+struct SizeEntry {
+  enum class Source { kInputExtent, kInputInteger, kAdd, kMul, kFloorDiv, kMod, kMin, kMax };
+  Source source = Source::kInputExtent;
+  int input = 0;  // kInputExtent, kInputInteger: position among the call's arguments
+  int axis = 0;   // kInputExtent
+  SizeRef left;   // the others
+  SizeRef right;
+  std::string name;  // the symbol it is the value of, empty for a step on the way to one
+};
+
+enum class Place : uint8_t { kHost, kDevice };
+
+using Slot = int32_t;
+inline constexpr Slot kNoSlot = -1;
+
+// What a slot holds while it is alive: exactly this type, sizes and strides, on this side. Kernels rely on it.
+struct SlotInfo {
+  std::string value;  // IR value name
+  Place place = Place::kHost;
+  ir::ElementType element = ir::ElementType::kFloat32;
+  std::vector<SizeRef> sizes;
+  std::vector<SizeRef> strides;
+};
+
+// Copies a tensor to the other side. `input` is the call argument it copies, -1 for a value computed in the call; the
+// device copy of an argument is kept between calls while the argument has not changed.
+struct Move {
+  Slot source = kNoSlot;
+  Slot target = kNoSlot;
+  int input = -1;
+};
+// Launches a generated loop into freshly allocated outputs.
+struct Launch {
+  int kernel = 0;
+  std::vector<Slot> inputs;
+  std::vector<Slot> outputs;
+  std::vector<SizeRef> sizes;  // as LoopKernel::size_arguments orders them
+  SizeRef element_count;
+};
+// out = alpha * a @ b + beta * addend, two- or three-dimensional; addend broadcasts to out.
+struct Matmul {
+  Slot a = kNoSlot;
+  Slot b = kNoSlot;
+  Slot addend = kNoSlot;  // kNoSlot: no addend
+  Slot target = kNoSlot;
+  double alpha = 1;
+  double beta = 1;
+};
+// Metadata over the same storage: `target`'s sizes and strides, starting `offset` elements after `source` does.
+struct View {
+  Slot source = kNoSlot;
+  Slot target = kNoSlot;
+  SizeRef offset;
+};
+// Copies into `target`'s own layout, on the same side.
+struct Pack {
+  Slot source = kNoSlot;
+  Slot target = kNoSlot;
+};
+
+struct SlotList {
+  std::vector<Slot> slots;  // kNoSlot: None
+};
+using Argument = std::variant<ir::None, bool, int64_t, double, std::string, SizeRef, std::vector<SizeRef>,
+                              std::vector<double>, Slot, SlotList>;
+// int64_t and Slot are different alternatives because Slot is 32 bits wide.
+
+// Calls one PyTorch operator through the dispatcher. Arguments not named have the schema's default.
+struct Dispatch {
+  std::string op;  // "aten.sum.dim_IntList"
+  std::vector<Argument> positional;
+  std::vector<std::pair<std::string, Argument>> keywords;
+  std::vector<Slot> targets;  // kNoSlot for a result nothing reads
+  Place place = Place::kHost;
+};
+// Drops slots nothing reads any more, so that the allocator can reuse their memory.
+struct Free {
+  std::vector<Slot> slots;
+};
+
+using Instruction = std::variant<Move, Launch, Matmul, View, Pack, Dispatch, Free>;
+
+struct InputSpec {
+  std::string name;
+  // kNoSlot for an integer argument, or a tensor that nothing reads.
+  Slot slot = kNoSlot;
+  bool is_tensor = true;
+};
+
+// One position of the tuple the caller gets back.
+struct OutputNone {};
+struct OutputSlot {
+  Slot slot = kNoSlot;
+};
+struct OutputSize {
+  SizeRef size;
+};
+using Output = std::variant<OutputNone, OutputSlot, OutputSize>;
+
+// What became of one operation of the imported graph, for reports and tests.
+enum class Fate : uint8_t { kLaunched, kFusedAway, kLibrary, kView, kPacked, kDispatchedOnDevice, kDispatchedOnHost };
+
+struct NodeFate {
+  std::string node;
+  std::string op;
+  Fate fate = Fate::kDispatchedOnHost;
+  std::string kernel;    // kLaunched, kFusedAway: the value its kernel ends in
+  bool moves_inputs = false;
+  std::string reason;    // "id: text" where no kernel of ours runs it
+  std::string location;  // the user's file and line, where known
+};
+
+struct Program {
+  std::string name;
+  std::vector<InputSpec> inputs;
+  std::vector<SlotInfo> slots;
+  std::vector<SizeEntry> sizes;
+  std::vector<emit::LoopKernel> kernels;
+  std::vector<Instruction> instructions;
+  std::vector<Output> outputs;
+  std::vector<NodeFate> fates;  // in graph order
+};
+
+// The whole program as text, the same for the same program.
+std::string to_text(const Program& program);
+std::string_view fate_name(Fate fate);
+
+}  // namespace tessiq::program
