@@ -220,8 +220,8 @@ Result<void> Graph::erase_node(Node* node) {
   return {};
 }
 
-bool Graph::replace_all_uses(Value* from, Value* to) {
-  if (from == to || (from->uses_.empty() && !is_result(from))) {
+bool Graph::replace_reads(Value* from, Value* to) {
+  if (from == to || from->uses_.empty()) {
     return false;
   }
   for (const Use& use : from->uses_) {
@@ -229,10 +229,16 @@ bool Graph::replace_all_uses(Value* from, Value* to) {
     to->uses_.push_back(use);
   }
   from->uses_.clear();
-  if (is_result(from)) {
-    std::replace(results_.begin(), results_.end(), from, to);
-    to->returned_ += std::exchange(from->returned_, 0);
+  return true;
+}
+
+bool Graph::replace_all_uses(Value* from, Value* to) {
+  const bool reads_moved = replace_reads(from, to);
+  if (from == to || !is_result(from)) {
+    return reads_moved;
   }
+  std::replace(results_.begin(), results_.end(), from, to);
+  to->returned_ += std::exchange(from->returned_, 0);
   return true;
 }
 

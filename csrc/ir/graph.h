@@ -130,6 +130,9 @@ class Graph {
   Result<void> erase_node(Node* node);
   // Moves uses and graph results. Returns whether anything moved. Types may differ only in layout.
   bool replace_all_uses(Value* from, Value* to);
+  // Moves uses and leaves graph results: what a graph returns are tensors of their own, and a result that moved could
+  // make two of them, or one and an input, the same memory. Returns whether anything moved.
+  bool replace_reads(Value* from, Value* to);
   // For shape inference and layout passes.
   void set_type(Value* value, TensorType type);
   // Moves the node before another one of this graph.
