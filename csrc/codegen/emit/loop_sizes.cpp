@@ -1,0 +1,97 @@
+#include "codegen/emit/loop_sizes.h"
+
+#include <algorithm>
+#include <limits>
+#include <variant>
+
+#include "support/int_math.h"
+
+namespace tessiq::emit {
+
+std::vector<ir::SizeExpr> LoopKernel::size_arguments() const {
+  std::vector<ir::SizeExpr> arguments;
+  auto add = [&](const ir::SizeExpr& expression) {
+    const bool constant = expression.kind == ir::SizeExpr::Kind::kConstant;
+    if (!constant && std::find(arguments.begin(), arguments.end(), expression) == arguments.end()) {
+      arguments.push_back(expression);
+    }
+  };
+  for (const ir::SizeExpr& extent : extents) {
+    add(extent);
+  }
+  for (const std::vector<LoopTensor>* tensors : {&inputs, &outputs}) {
+    for (const LoopTensor& tensor : *tensors) {
+      std::for_each(tensor.strides.begin(), tensor.strides.end(), add);
+    }
+  }
+  for (const LoopStep& step : steps) {
+    for (const LoopArgument& argument : step.arguments) {
+      if (const auto* symbol = std::get_if<LoopSymbol>(&argument)) {
+        add(symbol->value);
+      }
+    }
+  }
+  return arguments;
+}
+
+SizeSlot slot_of(const ir::SizeExpr& expression, std::span<const ir::SizeExpr> arguments) {
+  if (expression.kind == ir::SizeExpr::Kind::kConstant) {
+    return {.constant = expression.constant, .argument = -1};
+  }
+  const auto found = std::find(arguments.begin(), arguments.end(), expression);
+  return {.constant = 0, .argument = static_cast<int>(found - arguments.begin())};
+}
+
+LoopSizes LoopSizes::of(const LoopKernel& kernel) {
+  const std::vector<ir::SizeExpr> arguments = kernel.size_arguments();
+  LoopSizes loop;
+  loop.argument_count = static_cast<int>(arguments.size());
+  auto slot = [&](const ir::SizeExpr& expression) {
+    SizeSlot result = slot_of(expression, arguments);
+    loop.all_constant = loop.all_constant && result.is_constant();
+    return result;
+  };
+  for (const ir::SizeExpr& extent : kernel.extents) {
+    loop.extents.push_back(slot(extent));
+  }
+  for (const std::vector<LoopTensor>* tensors : {&kernel.inputs, &kernel.outputs}) {
+    for (const LoopTensor& tensor : *tensors) {
+      std::vector<SizeSlot>& strides = loop.strides.emplace_back();
+      for (const ir::SizeExpr& stride : tensor.strides) {
+        strides.push_back(slot(stride));
+      }
+    }
+  }
+  return loop;
+}
+
+int64_t largest_offset(const LoopSizes& loop, std::span<const int64_t> sizes) {
+  constexpr int64_t kTooLarge = std::numeric_limits<int64_t>::max();
+  int64_t count = 1;
+  for (const SizeSlot& extent : loop.extents) {
+    const auto product = checked_mul(count, extent.value(sizes));
+    if (!product) {
+      return kTooLarge;
+    }
+    count = *product;
+  }
+  if (count == 0) {
+    return 0;
+  }
+  int64_t largest = count;
+  for (const std::vector<SizeSlot>& strides : loop.strides) {
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < strides.size(); ++axis) {
+      const auto step = checked_mul(loop.extents[axis].value(sizes) - 1, strides[axis].value(sizes));
+      const auto sum = step ? checked_add(offset, *step) : std::nullopt;
+      if (!sum) {
+        return kTooLarge;
+      }
+      offset = *sum;
+    }
+    largest = std::max(largest, offset);
+  }
+  return largest;
+}
+
+}  // namespace tessiq::emit

@@ -1,0 +1,45 @@
+// Extents and strides of a described loop as numbers of one call.
+//
+// Decides where each number comes from: a constant of the description or the k-th size argument. Emitters write them,
+// launchers evaluate them, so both read one table.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/emit/loop_kernel.h"
+#include "ir/size_expr.h"
+
+namespace tessiq::emit {
+
+struct SizeSlot {
+  int64_t constant = 0;
+  int argument = -1;  // index into size_arguments(); -1 for a constant
+
+  bool is_constant() const { return argument < 0; }
+  bool is(int64_t number) const { return is_constant() && constant == number; }
+  int64_t value(std::span<const int64_t> sizes) const {
+    return is_constant() ? constant : sizes[static_cast<size_t>(argument)];
+  }
+  // "64" or "size2".
+  std::string text() const { return is_constant() ? std::to_string(constant) : "size" + std::to_string(argument); }
+};
+
+struct LoopSizes {
+  int argument_count = 0;
+  std::vector<SizeSlot> extents;
+  std::vector<std::vector<SizeSlot>> strides;  // of inputs, then outputs
+  bool all_constant = true;
+
+  static LoopSizes of(const LoopKernel& kernel);
+};
+
+SizeSlot slot_of(const ir::SizeExpr& expression, std::span<const ir::SizeExpr> arguments);
+
+// Largest distance from element 0 that any tensor of the loop is read or written at, and at least the number of
+// elements; INT64_MAX where it does not fit. Nothing is read where an extent is 0.
+int64_t largest_offset(const LoopSizes& loop, std::span<const int64_t> sizes);
+
+}  // namespace tessiq::emit
