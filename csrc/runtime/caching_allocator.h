@@ -38,11 +38,23 @@ struct AllocatorStats {
   int64_t retries = 0;         // driver refusals answered by emptying the cache and asking again
   int64_t out_of_memory = 0;   // requests that failed after that
   int64_t synchronizations = 0;
+  int64_t red_zone_violations = 0;  // damaged surroundings found at a free; only AllocatorMode::kRedZones looks
 };
+
+enum class AllocatorMode {
+  kCaching,
+  // For finding overruns that a cache hides: exact sizes, no cache, and a red zone on both sides of each block that is
+  // checked, after waiting for the device, when the block is freed. Damage is logged as an error and counted.
+  kRedZones,
+};
+
+// kRedZones where the environment has TESSIQ_ALLOCATOR_DEBUG=1, else kCaching.
+AllocatorMode allocator_mode_from_environment();
 
 class CachingAllocator {
  public:
-  explicit CachingAllocator(Device& device);
+  explicit CachingAllocator(Device& device, AllocatorMode mode = allocator_mode_from_environment());
+  // Gives the cached blocks back. Live blocks stay with their owners, who can no longer free them.
   ~CachingAllocator();
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
@@ -52,7 +64,8 @@ class CachingAllocator {
   Result<void*> allocate(Bytes size, Stream stream);
   // `pointer` came from this allocator; null is allowed.
   void deallocate(void* pointer) noexcept;
-  // `stream` also uses the block: after its free, it is reused only when that stream has passed.
+  // `stream`, of the same device, also uses the block: after its free, it is reused only when that stream has passed.
+  // A pointer that is not a live block of this allocator is ignored, as is a null one.
   void record_stream(void* pointer, Stream stream);
 
   // Gives every cached block back to the driver, waiting for blocks that streams still use. Returns the bytes.
