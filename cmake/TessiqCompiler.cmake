@@ -51,7 +51,8 @@ if(TESSIQ_XXHASH_INCLUDE_DIR)
     target_include_directories(tessiq_xxhash SYSTEM INTERFACE "${TESSIQ_XXHASH_INCLUDE_DIR}")
     target_link_libraries(tessiq_build INTERFACE tessiq_xxhash)
 else()
-    message(FATAL_ERROR "xxhash.h was not found: apt-get install libxxhash-dev, or set TESSIQ_XXHASH_INCLUDE_DIR")
+    # Not an error here: the parts that do not hash, such as the device conformance tests, build without it.
+    message(WARNING "xxhash.h was not found (apt-get install libxxhash-dev): the disk cache will not compile")
 endif()
 
 find_program(TESSIQ_CCACHE_PROGRAM ccache)

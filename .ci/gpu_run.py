@@ -1,0 +1,149 @@
+"""Runs everything that needs a GPU and leaves one dated JSON file of the machine, the commit and every row.
+
+Three parts: the C++ tests (ctest), the pytest tests marked gpu, and the scripts bench/bench_*.py, each of which
+takes --json PATH and writes a list of rows there. What a row means is the part's own; here it is only collected. A
+part that cannot run is recorded with its reason and makes the run fail; it never vanishes from the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass
+class Part:
+    """One part of a run: how it ended and its rows."""
+
+    name: str
+    command: str
+    ok: bool
+    seconds: float
+    reason: str = ""
+    rows: list[object] = field(default_factory=list)
+
+
+def output_of(*command: str) -> str:
+    """What a command prints, or an empty text where it cannot run."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def machine(sources: str) -> dict[str, object]:
+    """The conditions that every number of the run was made under."""
+    import torch
+
+    query = "name,driver_version,memory.total,clocks.sm,clocks.mem,power.limit"
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        # A copied tree has no history; the digest of the sources names it all the same.
+        "commit": output_of("git", "rev-parse", "HEAD") or os.environ.get("TESSIQ_COMMIT", ""),
+        "uncommitted": len(output_of("git", "status", "--porcelain").splitlines()),
+        "sources": sources,
+        "cards": output_of("nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader").splitlines(),
+        "cards_columns": query,
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "python": platform.python_version(),
+        "host": f"{platform.machine()}, {os.cpu_count()} cores",
+    }
+
+
+def junit_rows(path: Path) -> list[object]:
+    """Rows of a JUnit file: test, outcome, seconds, and the message of what was not passed."""
+    rows: list[object] = []
+    for case in ET.parse(path).iter("testcase"):
+        bad = next((child for child in case if child.tag in {"failure", "error", "skipped"}), None)
+        outcome = {"failure": "failed", "error": "failed", "skipped": "skipped"}.get(
+            bad.tag if bad is not None else "", "passed"
+        )
+        name = f"{case.get('classname', '')}::{case.get('name', '')}"
+        message = (bad.get("message") or "")[:500] if bad is not None else ""
+        rows.append({"test": name, "outcome": outcome, "seconds": float(case.get("time") or 0), "message": message})
+    return rows
+
+
+def run_part(name: str, command: list[str], result: Path, timeout: float) -> Part:
+    """Runs one part in view, then reads the file it was told to write."""
+    print(f"\n===== {name}: {' '.join(command)}", flush=True)
+    started = time.monotonic()
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]))
+    try:
+        code = subprocess.run(command, cwd=ROOT, env=environment, timeout=timeout, check=False).returncode
+        reason = "" if code == 0 else f"exit status {code}"
+    except subprocess.TimeoutExpired:
+        reason = f"stopped after {timeout:.0f} s"
+    except OSError as error:
+        reason = str(error)
+    part = Part(name, " ".join(command), reason == "", round(time.monotonic() - started, 1), reason)
+    if result.exists():
+        part.rows = junit_rows(result) if result.suffix == ".xml" else json.loads(result.read_text())
+    elif part.ok:
+        part.ok, part.reason = False, "it wrote no result file"
+    return part
+
+
+def commands(options: argparse.Namespace, folder: Path) -> list[tuple[str, list[str], Path]]:
+    """Each part's name, command and result file."""
+    parts: list[tuple[str, list[str], Path]] = []
+    if "cpp" in options.only:
+        file = folder / "cpp.xml"
+        command = [options.ctest, "--test-dir", str(options.build), "--output-on-failure", "--no-tests=error"]
+        parts.append(("cpp", [*command, "--output-junit", str(file)], file))
+    if "python" in options.only:
+        file = folder / "python.xml"
+        command = [sys.executable, "-m", "pytest", "-m", "gpu", "-q", f"--junitxml={file}"]
+        parts.append(("python", [*command, *options.pytest], file))
+    if "bench" in options.only:
+        for script in sorted((ROOT / "bench").glob("bench_*.py")):
+            file = folder / f"{script.stem}.json"
+            parts.append((script.stem, [sys.executable, str(script), "--json", str(file)], file))
+    return parts
+
+
+def main() -> int:
+    """Runs the parts asked for and writes the file; 1 where any part failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True, help="folder of the C++ tests")
+    parser.add_argument("--ctest", default="ctest")
+    parser.add_argument("--sources", default="", help="digest of the sources")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=["cpp", "python", "bench"])
+    parser.add_argument("--timeout", type=float, default=540, help="seconds for each part")
+    parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results")
+    parser.add_argument("pytest", nargs="*", help="further arguments for pytest, after --")
+    options = parser.parse_args()
+
+    facts = machine(options.sources)
+    options.out.mkdir(parents=True, exist_ok=True)
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d-%H%M%S")
+    target = options.out / f"{stamp}-gpu.json"
+    finished: list[Part] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, command, result in commands(options, Path(folder)):
+            finished.append(run_part(name, command, result, options.timeout))
+            # Written after every part: a run that is cut off keeps what it had.
+            target.write_text(json.dumps({"machine": facts, "parts": [asdict(p) for p in finished]}, indent=1) + "\n")
+    print()
+    for part in finished:
+        print(f"{part.name:24} {'ok' if part.ok else part.reason:24} {part.seconds:8.1f} s  {len(part.rows)} rows")
+    print(f"results: {target.relative_to(ROOT) if target.is_relative_to(ROOT) else target}")
+    return 0 if finished and all(part.ok for part in finished) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
