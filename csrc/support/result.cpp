@@ -1,6 +1,9 @@
 // Spellings of the error codes, and the constructors of errors.
 #include "support/result.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace tessiq {
 
 std::string_view error_code_name(ErrorCode code) {
@@ -32,5 +35,12 @@ Error not_found(std::string message) { return {ErrorCode::kNotFound, std::move(m
 Error resource_exhausted(std::string message) { return {ErrorCode::kResourceExhausted, std::move(message)}; }
 Error external(std::string message) { return {ErrorCode::kExternal, std::move(message)}; }
 Error internal(std::string message) { return {ErrorCode::kInternal, std::move(message)}; }
+
+void abort_on_misused_result(const Error* held) {
+  std::fprintf(stderr, "tessiq: bug: %s%s\n",
+               held != nullptr ? "the value of a failed call was read: " : "the error of a call that succeeded was read",
+               held != nullptr ? held->message().c_str() : "");
+  std::abort();
+}
 
 }  // namespace tessiq

@@ -4,6 +4,7 @@
 // table from code to Python exception is bindings/exceptions.cpp, and code that PyTorch calls raises PyTorch's errors.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ Error resource_exhausted(std::string message);
 Error external(std::string message);
 Error internal(std::string message);
 
+// Writes what was misused to standard error and aborts.
+[[noreturn]] void abort_on_misused_result(const Error* held);
+
 // Holds either a value or an error. Reading the wrong one aborts: it is a bug of the caller, not a failure.
 template <typename T>
 class [[nodiscard]] Result {
@@ -59,19 +63,29 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& value() & { return *checked<0>(state_); }
+  const T& value() const& { return *checked<0>(state_); }
+  T&& value() && { return std::move(*checked<0>(state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  const Error& error() const& { return std::get<1>(state_); }
-  Error&& error() && { return std::get<1>(std::move(state_)); }
+  const Error& error() const& { return *checked<1>(state_); }
+  Error&& error() && { return std::move(*checked<1>(state_)); }
 
  private:
+  // Not std::get, which throws: an exception could be caught far away, and the mistake with it.
+  template <size_t kWanted, typename State>
+  static auto* checked(State& state) {
+    auto* wanted = std::get_if<kWanted>(&state);
+    if (wanted == nullptr) {
+      abort_on_misused_result(std::get_if<1>(&state));
+    }
+    return wanted;
+  }
+
   std::variant<T, Error> state_;
 };
 
@@ -84,8 +98,18 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  const Error& error() const& { return *error_; }
-  Error&& error() && { return *std::move(error_); }
+  const Error& error() const& {
+    if (ok()) {
+      abort_on_misused_result(nullptr);
+    }
+    return *error_;
+  }
+  Error&& error() && {
+    if (ok()) {
+      abort_on_misused_result(nullptr);
+    }
+    return *std::move(error_);
+  }
 
  private:
   std::optional<Error> error_;
