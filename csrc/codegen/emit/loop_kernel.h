@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -77,6 +78,7 @@ struct KernelVariant {
 
 struct KernelSource {
   std::string text;              // whole, header-free, equal for equal descriptions
+  std::string body;              // the text without the definitions that several kernels of a program share
   std::vector<KernelVariant> variants;
 };
 
@@ -89,5 +91,16 @@ Result<KernelSource> emit_cuda(const LoopKernel& kernel);
 //   extern "C" void entry(void* const* pointers, const int64_t* sizes, int64_t begin, int64_t end)
 // pointers: inputs then outputs; computes elements [begin, end) of the flat iteration space.
 Result<KernelSource> emit_host(const LoopKernel& kernel);
+
+// One program of several kernels: what they share once, then each body. Entry names differ where bodies do.
+std::string cuda_program(std::span<const std::string> bodies);
+std::string host_program(std::span<const std::string> bodies);
+
+// The same loop with values named by position (in0, in1, step0, ...), so that loops that differ in names alone, as those
+// of a model's layers do, become equal text.
+LoopKernel with_positional_names(const LoopKernel& kernel);
+
+// Changes whenever the same description becomes different text or is launched differently: part of every cache key.
+inline constexpr int kEmitterVersion = 1;
 
 }  // namespace tessiq::emit

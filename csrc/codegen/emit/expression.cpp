@@ -1,0 +1,169 @@
+#include "codegen/emit/expression.h"
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+#include "codegen/emit/loop_sizes.h"
+#include "ir/name.h"
+
+namespace tessiq::emit {
+namespace {
+
+using ir::ElementType;
+
+bool starts_identifier(char c) { return ir::is_letter(c) || c == '_'; }
+bool continues_identifier(char c) { return starts_identifier(c) || ir::is_digit(c); }
+
+size_t end_of_word(std::string_view text, size_t position) {
+  while (position < text.size() && continues_identifier(text[position])) {
+    ++position;
+  }
+  return position;
+}
+
+bool is_parenthesised_call_or_name(const std::string& text) {
+  return text.find_first_of(" -") == std::string::npos || text.front() == '(' || text.back() == ')';
+}
+
+}  // namespace
+
+Result<std::string> substitute(std::string_view expression, std::string_view scalar_type,
+                               std::span<const std::string> arguments) {
+  std::string text;
+  for (size_t i = 0; i < expression.size();) {
+    const char c = expression[i];
+    if (c == '$') {
+      const size_t end = end_of_word(expression, i + 1);
+      const std::string_view word = expression.substr(i + 1, end - i - 1);
+      const size_t index = ir::is_number(word) ? std::stoul(std::string(word)) : arguments.size();
+      if (index >= arguments.size()) {
+        return internal("expression \"" + std::string(expression) + "\" reads $" + std::string(word) + ", of " +
+                        std::to_string(arguments.size()) + " arguments");
+      }
+      text += arguments[index];
+      i = end;
+    } else if (continues_identifier(c)) {
+      const size_t end = end_of_word(expression, i);
+      const std::string_view word = expression.substr(i, end - i);
+      text += word == "scalar_t" ? scalar_type : word;
+      i = end;
+    } else {
+      text += c;
+      ++i;
+    }
+  }
+  return text;
+}
+
+std::vector<std::string_view> identifiers_in(std::string_view text) {
+  std::vector<std::string_view> found;
+  for (size_t i = 0; i < text.size();) {
+    if (!continues_identifier(text[i])) {
+      ++i;
+      continue;
+    }
+    const size_t end = end_of_word(text, i);
+    if (starts_identifier(text[i])) {
+      found.push_back(text.substr(i, end - i));
+    }
+    i = end;
+  }
+  return found;
+}
+
+std::vector<int> sizes_read_by_steps(const LoopKernel& kernel) {
+  const std::vector<ir::SizeExpr> arguments = kernel.size_arguments();
+  std::vector<int> read;
+  for (const LoopStep& step : kernel.steps) {
+    for (const LoopArgument& argument : step.arguments) {
+      const auto* symbol = std::get_if<LoopSymbol>(&argument);
+      const int index = symbol != nullptr ? slot_of(symbol->value, arguments).argument : -1;
+      if (index >= 0 && std::find(read.begin(), read.end(), index) == read.end()) {
+        read.push_back(index);
+      }
+    }
+  }
+  std::sort(read.begin(), read.end());
+  return read;
+}
+
+namespace {
+
+class Steps {
+ public:
+  Steps(const LoopKernel& kernel, Identifiers& identifiers)
+      : kernel_(kernel), identifiers_(identifiers), sizes_(kernel.size_arguments()) {
+    for (const LoopTensor& input : kernel.inputs) {
+      types_[input.value] = value_type(input.element);
+    }
+  }
+
+  Result<std::string> line(const LoopStep& step) {
+    std::vector<std::string> arguments;
+    for (size_t i = 0; i < step.arguments.size(); ++i) {
+      const bool as_bool = i < 32 && ((step.bool_arguments >> i) & 1U) != 0;
+      TESSIQ_ASSIGN_OR_RETURN(std::string text,
+                              argument(step.arguments[i], as_bool ? ElementType::kBool : step.compute));
+      arguments.push_back(std::move(text));
+    }
+    TESSIQ_ASSIGN_OR_RETURN(std::string expression,
+                            substitute(step.expression, value_type_name(step.compute), arguments));
+    const std::string type(value_type_name(step.element));
+    types_[step.value] = value_type(step.element);
+    return "const " + type + " " + identifiers_.of(step.value) + " = " + result(step, expression) + ";";
+  }
+
+ private:
+  Result<std::string> argument(const LoopArgument& argument, ElementType type) {
+    if (const auto* constant = std::get_if<LoopConstant>(&argument)) {
+      return constant_text(*constant, type);
+    }
+    if (const auto* symbol = std::get_if<LoopSymbol>(&argument)) {
+      return value_conversion(slot_of(symbol->value, sizes_).text(), ElementType::kInt64, type);
+    }
+    const std::string& value = std::get<LoopRead>(argument).value;
+    const auto found = types_.find(value);
+    if (found == types_.end()) {
+      return internal("loop " + kernel_.name + " reads " + value + ", which is no input and no earlier step");
+    }
+    return value_conversion(identifiers_.of(value), found->second, type);
+  }
+
+  // The expression has the type it computes in, or bool where it asks a question. Arithmetic on small integers is int
+  // to C++ and has to wrap before it is widened.
+  static std::string result(const LoopStep& step, const std::string& expression) {
+    const ElementType computed = value_type(step.compute);
+    const ElementType element = value_type(step.element);
+    if (step.rounds && step.element != element) {
+      return load_conversion(store_conversion(expression, step.element), step.element);
+    }
+    if (computed == element) {
+      return computed == ElementType::kBool && !is_parenthesised_call_or_name(expression) ? "bool(" + expression + ")"
+                                                                                          : expression;
+    }
+    if (element == ElementType::kBool) {
+      return "bool(" + expression + ")";
+    }
+    return value_conversion(std::string(value_type_name(computed)) + "(" + expression + ")", computed, element);
+  }
+
+  const LoopKernel& kernel_;
+  Identifiers& identifiers_;
+  std::vector<ir::SizeExpr> sizes_;
+  std::map<std::string, ElementType> types_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> step_lines(const LoopKernel& kernel, Identifiers& identifiers) {
+  Steps steps(kernel, identifiers);
+  std::vector<std::string> lines;
+  for (const LoopStep& step : kernel.steps) {
+    TESSIQ_ASSIGN_OR_RETURN(std::string line, steps.line(step));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace tessiq::emit

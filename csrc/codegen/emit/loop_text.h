@@ -1,0 +1,36 @@
+// The parts of a loop that read the same in CUDA and in host C++: the function of one element, and offsets.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/emit/loop_kernel.h"
+#include "codegen/emit/loop_sizes.h"
+#include "codegen/emit/prelude.h"
+
+namespace tessiq::emit {
+
+// Stands for the name of the kernel's entries until the text is complete and can be hashed.
+inline constexpr char kNamePlaceholder = '@';
+
+// "TESSIQ_INLINE void element(const float v_a, ..., float& r0, ..., const i64 size1)": the steps, from values of the
+// inputs to values of the outputs.
+Result<std::string> element_function(const LoopKernel& kernel);
+// "element(<values>..., r0, ..., size1);"
+std::string element_call(const LoopKernel& kernel, const std::vector<std::string>& input_values,
+                         const std::vector<std::string>& output_values);
+
+// Statements that define the coordinates i0, i1, ... of flat index i, in index type `index_type`; empty for no axes.
+std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type, std::string_view indent);
+// "i0 * I(64) + i1", over the first `axes` coordinates.
+std::string offset_text(const std::vector<SizeSlot>& strides, size_t axes, std::string_view index_type);
+
+// "const float* __restrict__ in0, float* __restrict__ out0": every tensor as it is stored, then nothing.
+std::string pointer_parameters(const LoopKernel& kernel);
+std::string joined(const std::vector<std::string>& parts, std::string_view separator);
+
+// Names entries after the body's own hash and puts the prelude in front.
+KernelSource finished(std::string body, std::vector<KernelVariant> variants, TextTarget target);
+
+}  // namespace tessiq::emit
