@@ -1,6 +1,6 @@
 // What an operation means: one row per operation, read from ops.toml by a generator and looked up by any of its names.
 //
-// Decides every fact the compiler needs of an operation. Rows that packages add at run time join the same look-up.
+// Holds every fact the compiler needs of an operation. Rows that packages add at run time join the same look-up.
 #pragma once
 
 #include <cstdint>
@@ -24,49 +24,50 @@ enum class Effects { kPure, kRandom, kWrites };
 // compute in float32.
 enum class ComputeType { kResult, kOperands };
 
-// A keyword or trailing argument that the expression reads by name ("$alpha"), with the value it has when absent.
+// A constant that the expression reads by name ("$alpha"), with the value it has when absent. In a call it is a
+// keyword, or stands after the positional arguments: parameter i is also argument arity + i.
 struct ScalarParameter {
-  std::string_view name;  // "alpha", or a position such as "2"
+  std::string_view name;
   double default_value = 0;
 };
 
 // A condition on one argument, by position ("1") or keyword. Absent: not given, None or False. Present: anything else.
 struct Condition {
   enum class Test { kAbsent, kPresent, kNumber, kText };
-  std::string_view key;
+  std::string_view key = {};
   Test test = Test::kAbsent;
   double number = 0;
-  std::string_view text;
+  std::string_view text = {};
 };
 
 // Rows whose expression depends on a constant argument (rounding_mode, approximate, which bound of clamp is there): the
 // first case that holds is what the operation computes; where none holds, nothing of ours computes it.
 struct ExpressionCase {
-  std::vector<Condition> when;
-  std::string_view expression;
+  std::vector<Condition> when = {};
+  std::string_view expression = {};
 };
 
 struct OpInfo {
-  std::string_view name;                    // the short spelling: "add"
-  std::vector<std::string_view> aten;       // PyTorch's: "aten.add.Tensor"
+  std::string_view name = {};               // the short spelling: "add"
+  std::vector<std::string_view> aten = {};  // PyTorch's: "aten.add.Tensor"
   Category category = Category::kElementwise;
   Effects effects = Effects::kPure;
-  int arity = 0;                            // arguments the expression takes, constants among them
+  int arity = 0;  // arguments the expression takes, constants among them
   // C++ over $0, $1, ... and $name, in a scalar type called scalar_t; every literal written scalar_t(...).
   // Read through analysis::element_step, which applies `cases`; empty where a row has cases.
-  std::string_view expression;
-  std::vector<ExpressionCase> cases;
+  std::string_view expression = {};
+  std::vector<ExpressionCase> cases = {};
   ComputeType compute = ComputeType::kResult;
-  uint32_t bool_arguments = 0;              // bit i: argument i is converted to bool (the condition of where)
-  bool kernel = false;                      // the backend has a kernel for it
+  uint32_t bool_arguments = 0;  // bit i: argument i is converted to bool (the condition of where)
+  bool kernel = false;          // the backend has a kernel for it
   // Bit per ir::ElementType. Loops: the types it may compute in, half types counted as themselves; a loop reads and
   // writes any type. Other kernels: the types of every operand and result.
   uint32_t element_types = 0;
-  std::vector<ScalarParameter> parameters;  // what the kernel understands beyond positional tensors and constants
+  std::vector<ScalarParameter> parameters = {};  // what the kernel understands beyond positional tensors and constants
   bool commutative = false;
   bool rounds = false;  // the result is rounded to its type even inside a loop: an explicit cast
   // Keyword arguments that do not change what is computed ("dtype" where the result type already says it).
-  std::vector<std::string_view> ignored_keywords;
+  std::vector<std::string_view> ignored_keywords = {};
 
   // One loop computes it, each element from the elements at its own position: elementwise operations, copies, fills.
   bool is_loop() const { return !expression.empty() || !cases.empty(); }
