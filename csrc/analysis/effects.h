@@ -1,0 +1,15 @@
+// Whether a node may be dropped, merged or computed early. Every pass that removes or moves nodes asks here.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace tessiq::analysis {
+
+// Marks a node of an operation without a row as pure; an importer that knows the operation's schema sets it to true.
+inline constexpr std::string_view kPureAttribute = "tessiq.pure";
+
+// The same operands give the same result, and nothing else changes. False for random and writing operations, and for an
+// operation without a row unless its node is marked: nothing is known of it, and a wrong yes drops a write in silence.
+bool is_pure(const ir::Node& node);
+
+}  // namespace tessiq::analysis
