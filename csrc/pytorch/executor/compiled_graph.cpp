@@ -1,0 +1,80 @@
+// The stages of a compile, in order.
+#include "pytorch/executor/compiled_graph.h"
+
+#include <chrono>
+#include <mutex>
+
+#include "ir/text/text.h"
+#include "pytorch/device/identity.h"
+#include "support/log.h"
+
+namespace tessiq::pytorch {
+namespace {
+
+class Stopwatch {
+ public:
+  double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+analysis::TargetOptions target_of(const CompileOptions& options, bool has_compiler) {
+  analysis::TargetOptions target;
+  target.unclaimed = options.unclaimed;
+  target.has_generated_loops = has_compiler && !options.interpret;
+  target.has_matmul = !options.interpret;
+  return target;
+}
+
+// One attempt with the given target. `graph` is changed.
+Result<std::shared_ptr<CompiledGraph>> attempt(ir::Graph& graph, const program::CallingConvention& convention,
+                                               const CompileOptions& options, bool has_compiler) {
+  auto compiled = std::make_shared<CompiledGraph>();
+  const analysis::TargetOptions target = target_of(options, has_compiler);
+  compiled->imported = ir::print(graph);
+  const Stopwatch pass_time;
+  passes::PipelineOptions pipeline;
+  pipeline.keep_ir = options.keep_ir;
+#ifdef NDEBUG
+  pipeline.verify_each = false;
+#endif
+  TESSIQ_ASSIGN_OR_RETURN(compiled->passes,
+                          passes::run_pipeline(graph, passes::kCompilePipeline, target, pipeline));
+  compiled->final = ir::print(graph);
+  TESSIQ_ASSIGN_OR_RETURN(program::Program program, program::lower(graph, convention, target));
+  compiled->pass_milliseconds = pass_time.milliseconds();
+
+  const Stopwatch kernel_time;
+  TESSIQ_ASSIGN_OR_RETURN(auto kernels, codegen::compile_loops(device_at(options.device), program.kernels));
+  compiled->kernel_milliseconds = kernel_time.milliseconds();
+  compiled->executor =
+      std::make_unique<Executor>(std::move(program), std::move(kernels), options.device, options.kept_inputs);
+  return compiled;
+}
+
+void warn_interpreting(const Error& error) {
+  static std::once_flag once;
+  std::call_once(once, [&error] {
+    log_warning("compile", "generated loops are off, graphs are interpreted through PyTorch: " + error.message());
+  });
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CompiledGraph>> compile_graph(ir::Graph& graph, const program::CallingConvention& convention,
+                                                     const CompileOptions& options) {
+  const std::string imported = ir::print(graph);
+  auto compiled = attempt(graph, convention, options, true);
+  if (compiled || compiled.error().code() != ErrorCode::kUnsupported) {
+    return compiled;
+  }
+  warn_interpreting(compiled.error());
+  // The passes have written a compiler's decisions into the graph; start again from what was imported.
+  TESSIQ_ASSIGN_OR_RETURN(auto fresh, ir::parse(imported));
+  return attempt(*fresh, convention, options, false);
+}
+
+}  // namespace tessiq::pytorch
