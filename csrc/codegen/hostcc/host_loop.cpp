@@ -1,0 +1,63 @@
+#include "codegen/hostcc/host_loop.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "codegen/launch_check.h"
+#include "support/int_math.h"
+
+namespace tessiq::hostcc {
+namespace {
+
+// Starting a thread costs some 20 microseconds, which is what this many elements of a short loop take.
+constexpr int64_t kElementsPerThread = 1 << 18;
+
+}  // namespace
+
+int thread_limit() {
+  const char* text = std::getenv("TESSIQ_NUM_THREADS");
+  const std::string_view digits(text == nullptr ? "" : text);
+  int threads = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), threads);
+  if (!digits.empty() && parsed.ec == std::errc() && threads > 0) {
+    return threads;
+  }
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+LoadedHostLoop::LoadedHostLoop(const emit::LoopKernel& kernel, std::shared_ptr<const HostCode> code)
+    : name_(kernel.name), sizes_(emit::LoopSizes::of(kernel)), code_(std::move(code)) {}
+
+Result<void> LoadedHostLoop::launch(std::span<void* const> pointers, std::span<const int64_t> sizes,
+                                    int64_t element_count, void* /*native_stream*/) {
+  TESSIQ_RETURN_IF_ERROR(codegen::check_launch(name_, sizes_, pointers, sizes, element_count));
+  if (element_count == 0) {
+    return {};
+  }
+  codegen::kernel_counters().host_launches.fetch_add(1, std::memory_order_relaxed);
+  const int64_t wanted = element_count / kElementsPerThread;
+  const int64_t parts = wanted < 2 ? 1 : std::min<int64_t>(wanted, thread_limit());
+  const int64_t share = ceil_div(element_count, parts);
+  // Threads for this launch alone: a pool would not survive a fork, and large launches hide their start.
+  std::vector<std::thread> threads;
+  for (int64_t begin = share; begin < element_count; begin += share) {
+    const int64_t end = std::min(begin + share, element_count);
+    threads.emplace_back([this, pointers, sizes, begin, end] { code_->entry(pointers.data(), sizes.data(), begin, end); });
+  }
+  code_->entry(pointers.data(), sizes.data(), 0, std::min(share, element_count));
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  return {};
+}
+
+Result<std::vector<codegen::EntryFacts>> LoadedHostLoop::facts() const {
+  return std::vector<codegen::EntryFacts>{{.entry = code_->entry_name}};
+}
+
+}  // namespace tessiq::hostcc

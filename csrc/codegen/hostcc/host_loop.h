@@ -1,0 +1,39 @@
+// A generated loop in this process's address space.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "codegen/emit/loop_sizes.h"
+#include "codegen/loaded_kernel.h"
+
+namespace tessiq::hostcc {
+
+using HostEntry = void (*)(void* const* pointers, const int64_t* sizes, int64_t begin, int64_t end);
+
+// Loops of several graphs that have the same text share one of these.
+struct HostCode {
+  HostEntry entry = nullptr;
+  std::string entry_name;
+  std::string source;
+};
+
+class LoadedHostLoop : public codegen::LoadedKernel {
+ public:
+  LoadedHostLoop(const emit::LoopKernel& kernel, std::shared_ptr<const HostCode> code);
+
+  Result<void> launch(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count,
+                      void* native_stream) override;
+  const std::string& source() const override { return code_->source; }
+  Result<std::vector<codegen::EntryFacts>> facts() const override;
+
+ private:
+  std::string name_;
+  emit::LoopSizes sizes_;
+  std::shared_ptr<const HostCode> code_;
+};
+
+// Threads one launch may use: TESSIQ_NUM_THREADS, else the machine's.
+int thread_limit();
+
+}  // namespace tessiq::hostcc
