@@ -19,7 +19,8 @@ struct StepOperand {
 using StepArgument = std::variant<StepOperand, bool, int64_t, double, ir::SizeExpr>;
 
 struct ElementStep {
-  // Over $0, $1, ... and nothing else: the case is chosen, and named parameters are arguments after the positional ones.
+  // Over $0, $1, ... and nothing else: the case is chosen, and named parameters are arguments after the positional
+  // ones.
   std::string expression;
   std::vector<StepArgument> arguments;  // one a number in the expression; those it does not read are 0
   ir::ElementType operates_on = ir::ElementType::kFloat32;  // as PyTorch promotes; what a row's element_types restrict

@@ -22,4 +22,9 @@ Result<LoopAccess> loop_access(const ir::TensorType& operand, const ir::Shape& i
 // Rank 0 collapses to no axes. `accesses` are rewritten to match.
 std::vector<ir::SizeExpr> collapse(const ir::Shape& iteration_shape, std::vector<LoopAccess>& accesses);
 
+// The axes of a tensor that holds each of its elements once and without gaps, from the slowest to the fastest: what a
+// loop may write, and the order to walk it in. Axes of extent 1 have no place of their own. kUnsupported where that is
+// not proven.
+Result<std::vector<int>> dense_order(const ir::TensorType& type);
+
 }  // namespace tessiq::analysis

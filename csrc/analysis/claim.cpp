@@ -1,0 +1,226 @@
+// The conditions a node has to meet, one function per category of operation.
+#include "analysis/claim.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/element_step.h"
+#include "analysis/loop_access.h"
+#include "analysis/matmul_layout.h"
+#include "optable/lookup.h"
+
+namespace tessiq::analysis {
+namespace {
+
+using optable::Category;
+using optable::OpInfo;
+
+Claim yes() { return {true, {}, {}}; }
+Claim no(std::string_view id, std::string reason) { return {false, std::string(id), std::move(reason)}; }
+
+std::vector<const ir::Value*> values_of(const ir::Node& node) {
+  std::vector<const ir::Value*> values(node.operands().begin(), node.operands().end());
+  for (int i = 0; i < node.result_count(); ++i) {
+    values.push_back(node.result(i));
+  }
+  return values;
+}
+
+bool has_unknown(const std::vector<ir::Extent>& extents) {
+  return std::any_of(extents.begin(), extents.end(), [](const ir::Extent& extent) { return extent.is_unknown(); });
+}
+
+std::string named(const ir::Value& value) { return "%" + value.name() + ": " + value.type().to_string(); }
+
+// Kernels take symbols as arguments; a question mark is nothing an argument can carry.
+Claim check_sizes(const ir::Node& node) {
+  for (const ir::Value* value : values_of(node)) {
+    if (has_unknown(value->type().shape)) {
+      return no("unknown-extent", named(*value) + " has an extent that is not known until the call, and no name");
+    }
+    if (value->type().strides && has_unknown(*value->type().strides)) {
+      return no("layout", named(*value) + " has a stride that is not known until the call, and no name");
+    }
+  }
+  return yes();
+}
+
+Claim check_reads(const ir::Node& node, const ElementStep& step) {
+  const ir::Shape& space = node.result()->type().shape;
+  for (const StepArgument& argument : step.arguments) {
+    if (const auto* read = std::get_if<StepOperand>(&argument)) {
+      const ir::Value& operand = *node.operand(read->index);
+      if (auto access = loop_access(operand.type(), space); !access) {
+        return no("shape", "%" + operand.name() + ": " + access.error().message());
+      }
+    }
+  }
+  return yes();
+}
+
+Claim claim_loop(const ir::Node& node, const OpInfo& op, const TargetOptions& target) {
+  const ir::TensorType& type = node.result()->type();
+  if (type.rank() > kMaxLoopRank) {
+    return no("shape", named(*node.result()) + " has more than " + std::to_string(kMaxLoopRank) + " axes");
+  }
+  if (Claim sizes = check_sizes(node); !sizes.supported) {
+    return sizes;
+  }
+  const Result<ElementStep> step = element_step(node, op);
+  if (!step) {
+    return no("unknown-keyword", step.error().message());
+  }
+  if (!op.accepts(step->operates_on)) {
+    return no("element-type", node.op() + " is not computed in " + std::string(element_type_name(step->operates_on)));
+  }
+  if (Claim reads = check_reads(node, *step); !reads.supported) {
+    return reads;
+  }
+  if (auto order = dense_order(type); !order) {
+    return no("layout", "%" + node.result()->name() + ": " + order.error().message());
+  }
+  if (!target.has_generated_loops) {
+    return no("no-compiler", "there is no compiler for generated loops on this target");
+  }
+  return yes();
+}
+
+// What the library's alpha and beta can be; anything else the call said would be dropped.
+Claim check_matmul_arguments(const ir::Node& node, const OpInfo& op) {
+  if (static_cast<int>(node.operands().size()) != op.arity) {
+    return no("unknown-keyword", node.op() + " has " + std::to_string(node.operands().size()) + " tensors, and " +
+                                     std::to_string(op.arity) + " are understood");
+  }
+  for (const auto& [key, attribute] : node.attributes()) {
+    const bool is_parameter = std::any_of(op.parameters.begin(), op.parameters.end(),
+                                          [&, &name = key](const auto& parameter) { return parameter.name == name; });
+    const bool is_number = std::holds_alternative<int64_t>(attribute) || std::holds_alternative<double>(attribute);
+    if (!key.starts_with(ir::kPassPrefix) && !(is_parameter && is_number)) {
+      return no("unknown-keyword",
+                node.op() + ": " + key + " = " + ir::attribute_to_string(attribute) + " is not understood");
+    }
+  }
+  return yes();
+}
+
+bool same(const ir::Extent& a, const ir::Extent& b) { return a.provably_equals(b); }
+
+// (batch x) m x k times (batch x) k x n.
+bool shapes_multiply(const ir::Shape& a, const ir::Shape& b, const ir::Shape& result, size_t rank) {
+  if (a.size() != rank || b.size() != rank || result.size() != rank) {
+    return false;
+  }
+  const bool batches = rank == 2 || (same(a[0], b[0]) && same(a[0], result[0]));
+  return batches && same(a[rank - 1], b[rank - 2]) && same(a[rank - 2], result[rank - 2]) &&
+         same(b[rank - 1], result[rank - 1]);
+}
+
+// The addend is a row for every row of the product, or a matrix of the product's shape.
+Claim check_addend(const ir::Node& node) {
+  const ir::TensorType& addend = node.operand(0)->type();
+  const ir::Shape& result = node.result()->type().shape;
+  if (addend.shape.size() == 2 && same(addend.shape[0], result[0]) && same(addend.shape[1], result[1])) {
+    return yes();
+  }
+  const bool is_row = !addend.shape.empty() && same(addend.shape.back(), result[1]) &&
+                      (addend.shape.size() == 1 || (addend.shape.size() == 2 && addend.shape[0].is(1)));
+  if (!is_row) {
+    return no("shape", named(*node.operand(0)) + " is neither a row nor a matrix of the product's shape");
+  }
+  const ir::Attribute* beta = node.attribute("beta");
+  const auto* integer = beta == nullptr ? nullptr : std::get_if<int64_t>(beta);
+  const auto* real = beta == nullptr ? nullptr : std::get_if<double>(beta);
+  if (beta != nullptr && !(integer != nullptr && *integer == 1) && !(real != nullptr && *real == 1.0)) {
+    return no("unknown-keyword", node.op() + ": a row is added as it is, so beta = " + ir::attribute_to_string(*beta) +
+                                     " is not understood");
+  }
+  return yes();
+}
+
+Claim claim_matmul(const ir::Node& node, const OpInfo& op, const TargetOptions& target) {
+  for (const ir::Value* value : values_of(node)) {
+    if (!op.accepts(value->type().element)) {
+      return no("element-type", named(*value) + " has an element type the library is not called for");
+    }
+  }
+  if (Claim arguments = check_matmul_arguments(node, op); !arguments.supported) {
+    return arguments;
+  }
+  if (Claim sizes = check_sizes(node); !sizes.supported) {
+    return sizes;
+  }
+  const bool has_addend = op.arity == 3;
+  const auto first = static_cast<int>(has_addend);
+  const ir::TensorType& result = node.result()->type();
+  const size_t rank = op.name == "bmm" ? 3 : 2;
+  if (!shapes_multiply(node.operand(first)->type().shape, node.operand(first + 1)->type().shape, result.shape, rank)) {
+    return no("shape", named(*node.operand(first)) + " times " + named(*node.operand(first + 1)) +
+                           " is not known to give " + result.to_string());
+  }
+  if (Claim addend = has_addend ? check_addend(node) : yes(); !addend.supported) {
+    return addend;
+  }
+  if (!result.is_packed()) {
+    return no("layout", named(*node.result()) + " is not packed, and a product is written packed");
+  }
+  if (!target.has_matmul) {
+    return no("no-library", "there is no matrix multiply library on this target");
+  }
+  return yes();
+}
+
+Claim claim_other(const ir::Node& node, const OpInfo& op) {
+  if (op.category == Category::kMovement) {
+    return yes();  // a view computes nothing, whatever the elements are
+  }
+  for (const ir::Value* value : values_of(node)) {
+    if (!op.accepts(value->type().element)) {
+      return no("element-type", named(*value) + " has an element type the kernel does not take");
+    }
+  }
+  return check_sizes(node);
+}
+
+}  // namespace
+
+Claim claim(const ir::Node& node, const TargetOptions& target) {
+  const ir::Attribute* device = node.attribute(kDeviceAttribute);
+  if (device != nullptr && *device == ir::Attribute(std::string("host"))) {
+    return no("on-host", "the result lives on the CPU, beside a graph whose tensors are on the device");
+  }
+  const OpInfo* op = optable::find_op(node.op());
+  if (op == nullptr) {
+    return no("no-row", node.op() + " has no row in the operation table");
+  }
+  if (!op->kernel || op->effects != optable::Effects::kPure) {
+    return no("no-kernel", node.op() + " has no kernel in this backend");
+  }
+  const bool one_result = op->is_loop() || op->category == Category::kMatmul;
+  if (one_result && node.result_count() != 1) {
+    return no("several-results",
+              node.op() + " has " + std::to_string(node.result_count()) + " results, and its kernel writes one");
+  }
+  if (op->is_loop()) {
+    return claim_loop(node, *op, target);
+  }
+  return op->category == Category::kMatmul ? claim_matmul(node, *op, target) : claim_other(node, *op);
+}
+
+const std::vector<ClaimReason>& claim_reasons() {
+  static const std::vector<ClaimReason> reasons = {
+      {"on-host", "the result lives on the CPU, beside a graph whose tensors are on the device"},
+      {"no-row", "the operation has no row in the operation table"},
+      {"no-kernel", "the table knows the operation, and nothing of the backend's runs it"},
+      {"several-results", "a loop or a product with more than one result"},
+      {"unknown-extent", "an extent is not known and has no name: no kernel argument can carry it"},
+      {"layout", "a stride that is not known, or a result no kernel can write where it lies"},
+      {"unknown-keyword", "an argument the kernel would ignore, and so compute something else"},
+      {"element-type", "the kernel does not compute in this element type"},
+      {"shape", "operands that are not known to fit the result, or too many axes"},
+      {"no-compiler", "the target has no compiler for generated loops"},
+      {"no-library", "the target has no matrix multiply library"},
+  };
+  return reasons;
+}
+
+}  // namespace tessiq::analysis
