@@ -1,0 +1,68 @@
+"""What AOTAutograd breaks into smaller operations before the compiler sees a graph.
+
+The rule: decompose until the pieces are operations with a kernel, and stop there. PyTorch's core table, the operations
+it keeps whole for backends with fused kernels of their own, and two entries of ours where PyTorch's go down to ``prims``.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch._decomp import core_aten_decompositions, get_decompositions
+
+_aten = torch.ops.aten
+
+_BEYOND_CORE = (
+    _aten._softmax,
+    _aten._log_softmax,
+    _aten.native_layer_norm,
+    _aten.native_group_norm,
+    _aten.native_batch_norm,
+    _aten._native_batch_norm_legit,
+    _aten._native_batch_norm_legit_functional,
+    _aten._native_batch_norm_legit_no_training,
+    _aten._batch_norm_with_update,
+    _aten._batch_norm_with_update_functional,
+)
+
+Decomposition = Callable[..., object]
+
+
+def _var_mean(
+    x: torch.Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two passes, ``sum((x - mean)**2) / max(n - correction, 0)``: one pass of squares loses values far from zero."""
+    if x.is_complex():
+        return NotImplemented  # type: ignore[no-any-return]
+    narrow = x.dtype in (torch.float16, torch.bfloat16)
+    wide = x.to(torch.float32) if narrow else x
+    axes = list(range(x.dim())) if dim is None or len(dim) == 0 else list(dim)
+    mean = torch.mean(wide, axes, True)
+    centred = wide - mean
+    total = torch.sum(centred * centred, axes, keepdim)
+    count: int | torch.SymInt = 1
+    for axis in axes:
+        count = count * x.shape[axis]
+    lost = 1 if correction is None else correction
+    divisor = torch.sym_max(count - lost, 0)
+    # A tensor divides by zero as PyTorch's variance does: to NaN or infinity, with no exception.
+    variance = total / divisor if not isinstance(divisor, (int, float)) or divisor != 0 else total / torch.zeros_like(total)
+    if not keepdim:
+        for axis in sorted((axis % x.dim() for axis in axes), reverse=True) if x.dim() else []:
+            mean = mean.squeeze(axis)
+    return (variance.to(x.dtype), mean.to(x.dtype)) if narrow else (variance, mean)
+
+
+def _var(
+    x: torch.Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> torch.Tensor:
+    result = _var_mean(x, dim, correction=correction, keepdim=keepdim)
+    return result if result is NotImplemented else result[0]
+
+
+def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
+    """A fresh table for one compile, since AOTAutograd changes the one it is given."""
+    table: dict[torch._ops.OperatorBase, Decomposition] = dict(core_aten_decompositions())
+    table.update(get_decompositions(_BEYOND_CORE))
+    table[_aten.var_mean.correction] = _var_mean
+    table[_aten.var.correction] = _var
+    return table

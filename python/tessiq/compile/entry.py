@@ -1,0 +1,47 @@
+"""What ``torch.compile(model, backend="tessiq")`` calls.
+
+The package's metadata names :func:`compile_backend` in the group ``torch_dynamo_backends``; Dynamo imports it from
+there. Nothing registers it a second time: Dynamo refuses a name that is taken.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from torch import fx
+from torch._dynamo.backends.common import aot_autograd
+
+from tessiq.compile.decompositions import decomposition_table
+from tessiq.compile.graph import CompiledCall, UncompiledCall, compile_module
+from tessiq.compile.options import parse_options
+
+
+def compile_backend(
+    module: fx.GraphModule,
+    example_inputs: Sequence[object],
+    *,
+    mode: str | None = None,
+    options: Mapping[str, object] | None = None,
+) -> Callable[..., object]:
+    """Compiles a graph that Dynamo captured.
+
+    Args:
+        module: Dynamo's graph.
+        example_inputs: the tensors and sizes it was captured with.
+        mode: as ``torch.compile`` knows it.
+        options: see :class:`tessiq.compile.options.CompileOptions`.
+
+    Returns:
+        A callable with the graph's own signature.
+
+    Raises:
+        ValueError: an unknown option or mode, or a device that does not exist. Raised at the first call of the compiled
+            model, since ``torch.compile`` itself only records what it is given.
+    """
+    parsed = parse_options(mode, options)
+
+    def compile_one(graph: fx.GraphModule, inputs: Sequence[object]) -> CompiledCall | UncompiledCall:
+        return compile_module(graph, inputs, parsed)
+
+    backend = aot_autograd(fw_compiler=compile_one, decompositions=decomposition_table())
+    compiled: Callable[..., object] = backend(module, example_inputs)
+    return compiled

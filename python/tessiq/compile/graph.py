@@ -1,0 +1,145 @@
+"""From one of AOTAutograd's graphs to a callable: import, compile, and what to do where that is not possible."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import fx
+from torch._guards import TracingContext
+
+from tessiq import _C
+from tessiq.compile.importer import ImportedGraph, Importer, Input
+from tessiq.compile.options import CompileOptions
+from tessiq.compile.sizes import Unrepresentable
+
+_log = logging.getLogger("tessiq.compile")
+
+BoxedCall = Callable[[list[object]], Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where one graph's work is done.
+
+    Attributes:
+        device: the tessiq device of its claimed operations.
+        on_device: its tensors are there already, so unclaimed operations run there too and nothing crosses.
+    """
+
+    device: torch.device
+    on_device: bool
+
+
+@dataclass
+class Observer:
+    """Collects what compiles produce, for reports and tests."""
+
+    graphs: "list[CompiledCall]" = field(default_factory=list)
+    uncompiled: list[tuple[fx.GraphModule, str]] = field(default_factory=list)
+
+
+observers: list[Observer] = []
+"""Whoever wants to see every graph compiled in this process; :func:`tessiq.explain` adds itself for a call."""
+
+
+class CompiledCall:
+    """A compiled graph as AOTAutograd calls it: one list of arguments, emptied during the call."""
+
+    _boxed_call = True
+
+    def __init__(self, compiled: _C.CompiledGraph, imported: ImportedGraph, module: fx.GraphModule) -> None:
+        self.compiled = compiled
+        self.module = module
+        self._constants = imported.constants
+
+    def __call__(self, arguments: list[object]) -> list[object]:
+        if self._constants:
+            arguments.extend(self._constants)
+        return self.compiled(arguments)
+
+
+class UncompiledCall:
+    """A graph that runs as PyTorch runs it."""
+
+    _boxed_call = True
+
+    def __init__(self, module: fx.GraphModule) -> None:
+        self.module = module
+
+    def __call__(self, arguments: list[object]) -> Sequence[object]:
+        taken = list(arguments)
+        arguments.clear()
+        result: Sequence[object] = self.module(*taken)
+        return result
+
+
+def _placement(module: fx.GraphModule, options: CompileOptions) -> Placement:
+    devices = {
+        value.device
+        for node in module.graph.nodes
+        if isinstance(value := node.meta.get("val"), torch.Tensor)
+    }
+    ours = sorted({device.index or 0 for device in devices if device.type == "tessiq"})
+    others = sorted(device.type for device in devices if device.type not in ("tessiq", "cpu"))
+    if others:
+        raise Unrepresentable(f"tensors on {others[0]}: tessiq compiles for tessiq devices and for tensors on the host")
+    if len(ours) > 1:
+        raise Unrepresentable(f"tensors on several devices: {', '.join(f'tessiq:{index}' for index in ours)}")
+    if ours:
+        return Placement(torch.device("tessiq", ours[0]), on_device=True)
+    return Placement(options.device, on_device=False)
+
+
+def _kept(inputs: Sequence[Input]) -> list[bool]:
+    """Which arguments are parameters or buffers, as far as PyTorch says."""
+    context = TracingContext.try_get()
+    metadata = context.fw_metadata if context is not None else None
+    static = set(metadata.static_input_indices or ()) if metadata is not None else set()
+    return [position in static for position, _ in enumerate(inputs)]
+
+
+def _compile(imported: ImportedGraph, placement: Placement, options: CompileOptions) -> _C.CompiledGraph:
+    try:
+        return _C.compile_graph(
+            graph=imported.graph,
+            inputs=[(one.name, one.is_tensor, one.on_device, one.symbol) for one in imported.inputs],
+            results=list(imported.results),
+            device=placement.device.index,
+            unclaimed_on_device=placement.on_device,
+            interpret=options.interpret,
+            keep_ir=bool(observers),
+            kept_inputs=_kept(imported.inputs),
+        )
+    except (NotImplementedError, ValueError) as error:
+        # A size that no argument carries, a form the program does not have. A broken invariant is an AssertionError
+        # and goes on up.
+        raise Unrepresentable(str(error)) from error
+
+
+def compile_module(
+    module: fx.GraphModule, example_inputs: Sequence[object], options: CompileOptions
+) -> CompiledCall | UncompiledCall:
+    """Compiles one graph of AOTAutograd's.
+
+    Args:
+        module: the graph, functional and decomposed, every node with its fake result.
+        example_inputs: what PyTorch traced it with; the types on the nodes say more, so these are not read.
+        options: the compile's options.
+
+    Returns:
+        The compiled call, or the graph as it is where it cannot be represented, with one log line that says why.
+    """
+    try:
+        placement = _placement(module, options)
+        imported = Importer(module, placement.device, placement.on_device).run()
+        compiled = _compile(imported, placement, options)
+    except Unrepresentable as reason:
+        _log.warning("a graph of %d operations runs uncompiled: %s", len(module.graph.nodes), reason)
+        for observer in observers:
+            observer.uncompiled.append((module, str(reason)))
+        return UncompiledCall(module)
+    call = CompiledCall(compiled, imported, module)
+    for observer in observers:
+        observer.graphs.append(call)
+    return call

@@ -1,0 +1,67 @@
+"""What ``torch.compile(..., backend="tessiq", options={...})`` accepts, checked when the backend first runs."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+
+from tessiq import _C
+
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+"""The names ``torch.compile`` knows; all of them compile alike for now."""
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """The options of one compile.
+
+    Attributes:
+        device: where claimed operations run when the model's tensors are on the host. The reference device unless named;
+            tensors that already are on a tessiq device decide for themselves.
+        interpret: run every operation through PyTorch, with no kernel of tessiq's own. Slow; the oracle to compare with.
+    """
+
+    device: torch.device = torch.device("tessiq", 0)
+    interpret: bool = False
+
+
+def _near(name: str, choices: tuple[str, ...]) -> str:
+    matches = difflib.get_close_matches(name, choices, n=1)
+    return f"; did you mean {matches[0]!r}?" if matches else ""
+
+
+def _device(value: object) -> torch.device:
+    try:
+        device = torch.device(value)  # type: ignore[call-overload]
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(f"option 'device' is a tessiq device such as tessiq.gpu, not {value!r}") from error
+    if device.type != "tessiq":
+        raise ValueError(f"option 'device' is a tessiq device such as tessiq.gpu, not {value!r}")
+    index = 0 if device.index is None else device.index
+    if not 0 <= index < _C.device_count():
+        note = _C.discovery_note()
+        raise ValueError(
+            f"option 'device': there is no device tessiq:{index}, tessiq found {_C.device_count()}"
+            + (f" ({note})" if note else "")
+        )
+    return torch.device("tessiq", index)
+
+
+def parse_options(mode: str | None, options: Mapping[str, object] | None) -> CompileOptions:
+    """The options of a compile, from what ``torch.compile`` passes on.
+
+    Raises:
+        ValueError: an option or mode that does not exist (with the nearest name that does), or a value it cannot have.
+    """
+    if mode is not None and mode not in MODES:
+        raise ValueError(f"unknown mode {mode!r}{_near(mode, MODES)}: the modes are {', '.join(map(repr, MODES))}")
+    names = tuple(CompileOptions.__dataclass_fields__)
+    values = dict(options or {})
+    for name in values:
+        if name not in names:
+            raise ValueError(f"unknown option {name!r}{_near(name, names)}: the options are {', '.join(map(repr, names))}")
+    interpret = values.get("interpret", False)
+    if not isinstance(interpret, bool):
+        raise ValueError(f"option 'interpret' is True or False, not {interpret!r}")
+    return CompileOptions(device=_device(values.get("device", "tessiq:0")), interpret=interpret)
