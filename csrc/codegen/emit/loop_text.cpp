@@ -66,7 +66,7 @@ std::string element_call(const LoopKernel& kernel, const std::vector<std::string
 namespace {
 
 std::string number_text(const SizeSlot& slot, std::string_view index_type) {
-  return slot.is_constant() ? std::string(index_type) + "(" + slot.text() + ")" : slot.text();
+  return std::string(index_type) + "(" + slot.text() + ")";
 }
 
 }  // namespace

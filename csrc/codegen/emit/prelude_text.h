@@ -16,8 +16,42 @@ struct TargetFragment {
   std::string_view host;
 };
 
-// What the two targets spell differently.
+// What the two targets spell differently, or only one has.
 inline constexpr auto kTargetFragments = std::to_array<TargetFragment>({
+    // N elements side by side, moved by one instruction where they are 16 bytes or fewer.
+    {"pack", "template <typename T, int N> struct alignas(sizeof(T) * N) pack { T at[N]; };\n", ""},
+    {"load",
+     "template <int N, typename T> TESSIQ_INLINE pack<T, N> load(const T* from) {\n"
+     "  return *reinterpret_cast<const pack<T, N>*>(from);\n"
+     "}\n",
+     ""},
+    {"store",
+     "template <typename T, int N> TESSIQ_INLINE void store(T* to, const pack<T, N>& values) {\n"
+     "  *reinterpret_cast<pack<T, N>*>(to) = values;\n"
+     "}\n",
+     ""},
+    {"broadcast",
+     "template <int N, typename T> TESSIQ_INLINE pack<T, N> broadcast(const T* from) {\n"
+     "  pack<T, N> values;\n"
+     "#pragma unroll\n"
+     "  for (int k = 0; k < N; ++k) { values.at[k] = *from; }\n"
+     "  return values;\n"
+     "}\n",
+     ""},
+    {"gather",
+     "template <int N, typename I, typename T> TESSIQ_INLINE pack<T, N> gather(const T* from, const I stride) {\n"
+     "  pack<T, N> values;\n"
+     "#pragma unroll\n"
+     "  for (int k = 0; k < N; ++k) { values.at[k] = from[I(k) * stride]; }\n"
+     "  return values;\n"
+     "}\n",
+     ""},
+    {"scatter",
+     "template <typename I, typename T, int N> TESSIQ_INLINE void scatter(T* to, const I stride, const pack<T, N>& values) {\n"
+     "#pragma unroll\n"
+     "  for (int k = 0; k < N; ++k) { to[I(k) * stride] = values.at[k]; }\n"
+     "}\n",
+     ""},
     {"bits_of",
      "TESSIQ_INLINE u32 bits_of(float x) { return __float_as_uint(x); }\n"
      "TESSIQ_INLINE u64 bits_of(double x) { return u64(__double_as_longlong(x)); }\n",

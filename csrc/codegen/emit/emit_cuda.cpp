@@ -1,0 +1,242 @@
+// CUDA for NVRTC. A thread computes runs of neighbouring elements: as many as 16 bytes of the widest contiguous operand
+// hold, which is what one load instruction moves. All loads of a thread stand before its first arithmetic, so that they
+// are in flight together; the last threads of the grid go element by element.
+#include <algorithm>
+#include <limits>
+
+#include "codegen/emit/loop_kernel.h"
+#include "codegen/emit/loop_text.h"
+#include "codegen/emit/spelling.h"
+
+namespace tessiq::emit {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kVectorBytes = 16;
+constexpr int64_t kIndexLimit = std::numeric_limits<int32_t>::max();
+
+class CudaText {
+ public:
+  explicit CudaText(const LoopKernel& kernel) : kernel_(kernel), sizes_(LoopSizes::of(kernel)) {}
+
+  Result<KernelSource> build() {
+    TESSIQ_ASSIGN_OR_RETURN(const std::string element, element_function(kernel_));
+    choose_variants();
+    std::string body = "\nnamespace tessiq::@ {\n" + locate_function() + element + run_function() +
+                       "}  // namespace tessiq::@\n";
+    for (const KernelVariant& variant : variants_) {
+      body += entry(variant);
+    }
+    return finished(std::move(body), variants_, TextTarget::kCuda);
+  }
+
+ private:
+  size_t rank() const { return sizes_.extents.size(); }
+  size_t tensor_count() const { return sizes_.strides.size(); }
+  bool is_input(size_t tensor) const { return tensor < kernel_.inputs.size(); }
+  const LoopTensor& tensor(size_t index) const {
+    return is_input(index) ? kernel_.inputs[index] : kernel_.outputs[index - kernel_.inputs.size()];
+  }
+  std::string tensor_name(size_t index) const {
+    return is_input(index) ? "in" + std::to_string(index) : "out" + std::to_string(index - kernel_.inputs.size());
+  }
+  bool has_inner_stride(size_t tensor, int64_t stride) const {
+    return rank() == 0 ? stride == 0 : sizes_.strides[tensor].back().is(stride);
+  }
+
+  // As many elements as the widest contiguous operand has in 16 bytes, fewer where known extents or strides do not
+  // divide by it; 1 where an output is not contiguous, as nothing is gained then.
+  int vector_width() const {
+    int64_t widest = 0;
+    for (size_t t = 0; t < tensor_count(); ++t) {
+      if (has_inner_stride(t, 1)) {
+        widest = std::max<int64_t>(widest, ir::element_size(tensor(t).element));
+      } else if (!is_input(t)) {
+        return 1;
+      }
+    }
+    int64_t width = kVectorBytes / std::max<int64_t>(widest, 1);
+    auto divide = [&](const SizeSlot& size) {
+      while (size.is_constant() && size.constant % width != 0) {
+        width /= 2;
+      }
+    };
+    for (size_t t = 0; t < tensor_count() && rank() > 1; ++t) {
+      const std::vector<SizeSlot>& strides = sizes_.strides[t];
+      if (has_inner_stride(t, 1)) {
+        std::for_each(strides.begin(), strides.end() - 1, divide);
+      }
+    }
+    if (rank() > 1) {
+      divide(sizes_.extents.back());
+    }
+    return static_cast<int>(width);
+  }
+
+  // Three loads of 16 bytes a thread fill the memory system by themselves; a loop with one input needs two of them.
+  int units_of(int width) const {
+    if (width == 1) {
+      return 4;
+    }
+    int64_t loaded = 0;
+    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
+      loaded += has_inner_stride(t, 0) ? 0 : int64_t{width} * ir::element_size(tensor(t).element);
+    }
+    return loaded > kVectorBytes || loaded == 0 ? 1 : 2;
+  }
+
+  void add_variant(int width, bool index_32bit) {
+    KernelVariant variant;
+    variant.entry = "@_x" + std::to_string(width) + (index_32bit ? "" : "_long");
+    variant.vector_width = width;
+    // A single axis ends where the loop ends, which the element-by-element path takes care of.
+    variant.inner_multiple = rank() > 1 ? width : 1;
+    variant.elements_per_thread = width * units_of(width);
+    variant.threads = kThreads;
+    variant.index_32bit = index_32bit;
+    variants_.push_back(std::move(variant));
+  }
+
+  void choose_variants() {
+    const int width = vector_width();
+    const bool fits = !sizes_.all_constant || largest_offset(sizes_, {}) <= kIndexLimit;
+    if (width > 1) {
+      add_variant(width, fits);
+    }
+    add_variant(1, fits);
+    if (fits && !sizes_.all_constant) {
+      add_variant(1, false);
+    }
+  }
+
+  std::string size_parameters() const {
+    std::string text;
+    for (int k = 0; k < sizes_.argument_count; ++k) {
+      text += ", const i64 size" + std::to_string(k);
+    }
+    return text;
+  }
+  std::string size_arguments() const {
+    std::string text;
+    for (int k = 0; k < sizes_.argument_count; ++k) {
+      text += ", size" + std::to_string(k);
+    }
+    return text;
+  }
+
+  std::string locate_function() const {
+    std::string text = "template <typename I> struct place { I ";
+    std::string assignments;
+    for (size_t t = 0; t < tensor_count(); ++t) {
+      text += (t == 0 ? "" : ", ") + tensor_name(t);
+      assignments += "  at." + tensor_name(t) + " = " + offset_text(sizes_.strides[t], rank(), "I") + ";\n";
+    }
+    text += "; };\ntemplate <typename I> TESSIQ_INLINE place<I> locate(const I i" + size_parameters() + ") {\n";
+    return text + coordinate_lines(sizes_, "I", "  ") + "  place<I> at;\n" + assignments + "  return at;\n}\n";
+  }
+
+  std::string load_text(size_t t) const {
+    const std::string name = tensor_name(t);
+    const std::string from = name + " + at[u]." + name;
+    if (has_inner_stride(t, 1)) {
+      return "load<W>(" + from + ")";
+    }
+    if (has_inner_stride(t, 0)) {
+      return "broadcast<W>(" + from + ")";
+    }
+    return "gather<W>(" + from + ", I(" + sizes_.strides[t].back().text() + "))";
+  }
+
+  std::string store_text(size_t t, const std::string& values) const {
+    const std::string name = tensor_name(t);
+    const std::string to = name + " + at[u]." + name;
+    if (has_inner_stride(t, 1) || rank() == 0) {
+      return "store(" + to + ", " + values + ");";
+    }
+    return "scatter(" + to + ", I(" + sizes_.strides[t].back().text() + "), " + values + ");";
+  }
+
+  // One call of element() with values read and results written as `read` and `write` spell them.
+  template <typename Read, typename Write>
+  std::string element_statements(const std::string& indent, Read read, Write write) const {
+    std::vector<std::string> values;
+    std::vector<std::string> results;
+    std::string declarations;
+    std::string stores;
+    for (size_t t = 0; t < tensor_count(); ++t) {
+      const ir::ElementType element = tensor(t).element;
+      if (is_input(t)) {
+        values.push_back(load_conversion(read(t), element));
+        continue;
+      }
+      results.push_back("r" + std::to_string(t - kernel_.inputs.size()));
+      declarations += indent + std::string(value_type_name(element)) + " " + results.back() + ";\n";
+      stores += indent + write(t) + " = " + store_conversion(results.back(), element) + ";\n";
+    }
+    return declarations + indent + element_call(kernel_, values, results) + "\n" + stores;
+  }
+
+  std::string vector_path() const {
+    const std::string threads = std::to_string(kThreads);
+    std::string arrays = "    place<I> at[U];\n";
+    std::string loads = "      at[u] = locate<I>(first + I(u * " + threads + " * W)" + size_arguments() + ");\n";
+    std::string packs;
+    std::string stores;
+    auto packed = [&](size_t t) {
+      return "pack<" + std::string(storage_type_name(tensor(t).element)) + ", W> p_" + tensor_name(t);
+    };
+    for (size_t t = 0; t < tensor_count(); ++t) {
+      if (is_input(t)) {
+        arrays += "    " + packed(t) + "[U];\n";
+        loads += "      p_" + tensor_name(t) + "[u] = " + load_text(t) + ";\n";
+      } else {
+        packs += "      " + packed(t) + ";\n";
+        stores += "      " + store_text(t, "p_" + tensor_name(t)) + "\n";
+      }
+    }
+    const std::string unrolled = "#pragma unroll\n    for (int u = 0; u < U; ++u) {\n";
+    std::string text = arrays + unrolled + loads + "    }\n" + unrolled + packs;
+    text += "#pragma unroll\n      for (int k = 0; k < W; ++k) {\n";
+    text += element_statements(
+        "        ", [&](size_t t) { return "p_" + tensor_name(t) + "[u].at[k]"; },
+        [&](size_t t) { return "p_" + tensor_name(t) + ".at[k]"; });
+    return text + "      }\n" + stores + "    }\n    return;\n";
+  }
+
+  std::string run_function() const {
+    const std::string threads = std::to_string(kThreads);
+    std::string text = "template <typename I, int W, int U>\nTESSIQ_INLINE void run(" + pointer_parameters(kernel_) +
+                       size_parameters() + ", const I n) {\n";
+    // Unit u of a thread lies a block's width behind unit u - 1, so that neighbouring threads stay side by side.
+    text += "  const I first = I(blockIdx.x) * I(" + threads + " * U * W) + I(threadIdx.x) * I(W);\n";
+    text += "  if (first + I((U - 1) * " + threads + " * W + W) <= n) {\n" + vector_path() + "  }\n";
+    text += "#pragma unroll 1\n  for (int k = 0; k < U * W; ++k) {\n";
+    text += "    const I i = first + I(k / W * " + threads + " * W + k % W);\n    if (i < n) {\n";
+    text += "      const place<I> at = locate<I>(i" + size_arguments() + ");\n";
+    auto element = [&](size_t t) { return tensor_name(t) + "[at." + tensor_name(t) + "]"; };
+    return text + element_statements("      ", element, element) + "    }\n  }\n}\n";
+  }
+
+  std::string entry(const KernelVariant& variant) const {
+    std::string arguments;
+    for (size_t t = 0; t < tensor_count(); ++t) {
+      arguments += tensor_name(t) + (t + 1 < tensor_count() ? ", " : "");
+    }
+    const std::string index = variant.index_32bit ? "u32" : "u64";
+    const std::string width = std::to_string(variant.vector_width);
+    const std::string units = std::to_string(variant.elements_per_thread / variant.vector_width);
+    return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +
+           "(" + pointer_parameters(kernel_) + size_parameters() + ", const i64 n) {\n  tessiq::@::run<" + index + ", " +
+           width + ", " + units + ">(" + arguments + size_arguments() + ", " + index + "(n));\n}\n";
+  }
+
+  const LoopKernel& kernel_;
+  LoopSizes sizes_;
+  std::vector<KernelVariant> variants_;
+};
+
+}  // namespace
+
+Result<KernelSource> emit_cuda(const LoopKernel& kernel) { return CudaText(kernel).build(); }
+
+}  // namespace tessiq::emit
