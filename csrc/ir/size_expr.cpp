@@ -120,7 +120,8 @@ Result<void> check_size_expr(const SizeExpr& expr) { return check(expr, 1); }
 
 Extent Extent::symbol(std::string name) {
   Extent extent;
-  extent.value_ = std::move(name);
+  extent.kind_ = Extent::Kind::kSymbol;
+  extent.name_ = std::move(name);
   return extent;
 }
 

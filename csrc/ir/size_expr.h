@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "support/result.h"
@@ -19,16 +18,16 @@ namespace tessiq::ir {
 class Extent {
  public:
   Extent() = default;  // unknown
-  Extent(int64_t value) : value_(value) {}  // NOLINT: a number is an extent
+  Extent(int64_t value) : kind_(Kind::kKnown), value_(value) {}  // NOLINT: a number is an extent
   static Extent unknown() { return {}; }
   static Extent symbol(std::string name);
 
-  bool is_known() const { return std::holds_alternative<int64_t>(value_); }
-  bool is_symbol() const { return std::holds_alternative<std::string>(value_); }
-  bool is_unknown() const { return std::holds_alternative<std::monostate>(value_); }
+  bool is_known() const { return kind_ == Kind::kKnown; }
+  bool is_symbol() const { return kind_ == Kind::kSymbol; }
+  bool is_unknown() const { return kind_ == Kind::kUnknown; }
   // Require is_known() and is_symbol().
-  int64_t known() const { return std::get<int64_t>(value_); }
-  const std::string& name() const { return std::get<std::string>(value_); }
+  int64_t known() const { return value_; }
+  const std::string& name() const { return name_; }
 
   // Equality of what is written: two unknowns compare equal here and are still not proven to be the same size.
   friend bool operator==(const Extent&, const Extent&) = default;
@@ -39,7 +38,12 @@ class Extent {
   std::string to_string() const;  // "32", "s0", "?"
 
  private:
-  std::variant<std::monostate, int64_t, std::string> value_;
+  enum class Kind : uint8_t { kUnknown, kKnown, kSymbol };
+
+  // Not a variant: g++ 12 warns of uninitialised strings wherever one is moved into a vector.
+  Kind kind_ = Kind::kUnknown;
+  int64_t value_ = 0;  // 0 unless known
+  std::string name_;   // empty unless a symbol
 };
 
 // An integer expression over symbols.
