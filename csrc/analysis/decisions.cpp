@@ -1,0 +1,24 @@
+// An attribute of another kind than its pass writes counts as absent.
+#include "analysis/decisions.h"
+
+namespace tessiq::analysis {
+namespace {
+
+std::optional<int64_t> integer(const ir::Node& node, std::string_view key) {
+  const ir::Attribute* attribute = node.attribute(key);
+  const int64_t* value = attribute == nullptr ? nullptr : std::get_if<int64_t>(attribute);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+}  // namespace
+
+bool is_supported(const ir::Node& node) {
+  const ir::Attribute* attribute = node.attribute(kSupportedAttribute);
+  const bool* value = attribute == nullptr ? nullptr : std::get_if<bool>(attribute);
+  return value != nullptr && *value;
+}
+
+std::optional<int64_t> cluster_of(const ir::Node& node) { return integer(node, kClusterAttribute); }
+std::optional<int64_t> group_of(const ir::Node& node) { return integer(node, kGroupAttribute); }
+
+}  // namespace tessiq::analysis

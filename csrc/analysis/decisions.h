@@ -1,0 +1,22 @@
+// The attributes in which passes record what they decided, and how to read them: the one spelling of each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace tessiq::analysis {
+
+inline constexpr std::string_view kSupportedAttribute = "tessiq.supported";  // bool: the backend runs the node
+inline constexpr std::string_view kReasonAttribute = "tessiq.reason";        // "id: text", where it does not
+inline constexpr std::string_view kClusterAttribute = "tessiq.cluster";      // int: the unit it runs in on the device
+inline constexpr std::string_view kGroupAttribute = "tessiq.group";          // int: the loop that computes it
+inline constexpr std::string_view kPackOp = "tessiq.pack";                   // a packed copy that a pass put in
+
+bool is_supported(const ir::Node& node);
+std::optional<int64_t> cluster_of(const ir::Node& node);
+std::optional<int64_t> group_of(const ir::Node& node);
+
+}  // namespace tessiq::analysis

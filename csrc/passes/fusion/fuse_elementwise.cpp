@@ -1,0 +1,104 @@
+// Pass fuse-elementwise: which claimed nodes one loop computes.
+//
+// Requires:      cluster.
+// Guarantees:    every node of a cluster that a loop computes and somebody reads has tessiq.group, numbered by the
+//                group's first node in list order; a lone one has a group of its own. Values leave a group only from
+//                its last node, and the nodes of a group are in one cluster and run over one shape.
+// Legal because: an element of each result depends on elements at its own position, and all operands are defined before
+//                the last node. Only a group's last value is read outside it, so a path from there back in would be a
+//                cycle of the graph.
+// Stops holding when: a producer with two readers may join, or a loop operation reads positions it does not write.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "analysis/decisions.h"
+#include "optable/lookup.h"
+#include "passes/manager/pass.h"
+
+namespace tessiq::passes {
+namespace {
+
+// Tensors a kernel reads: with eight strides each they still fit the 32 KiB that a launch can carry.
+constexpr int64_t kMaxReads = 64;
+
+bool is_loop(const ir::Node& node) {
+  const optable::OpInfo* op = optable::find_op(node.op());
+  return op != nullptr && op->is_loop() && node.result_count() == 1 && analysis::is_supported(node) &&
+         analysis::cluster_of(node).has_value();
+}
+
+bool same_space(const ir::Shape& a, const ir::Shape& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ir::Extent& left, const ir::Extent& right) { return left.provably_equals(right); });
+}
+
+// The reader that takes the producer into its loop, if there is one: its only reader, in the same cluster, over the
+// same shape. A claim has asked loop_access for every operand of both; equal shapes make the answers hold for the
+// group.
+const ir::Node* absorbing_reader(const ir::Graph& graph, const ir::Node& producer) {
+  const std::vector<ir::Use>& uses = producer.result()->uses();
+  if (uses.empty() || graph.is_result(producer.result())) {
+    return nullptr;
+  }
+  const ir::Node* reader = uses.front().node;
+  const bool only_reader =
+      std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) { return use.node == reader; });
+  if (!only_reader || !is_loop(*reader) || analysis::cluster_of(*reader) != analysis::cluster_of(producer) ||
+      !same_space(reader->result()->type().shape, producer.result()->type().shape)) {
+    return nullptr;
+  }
+  return reader;
+}
+
+class FuseElementwise final : public Pass {
+ public:
+  std::string_view name() const override { return "fuse-elementwise"; }
+  std::string_view description() const override { return "groups the nodes that one generated loop computes"; }
+
+  Result<bool> run(ir::Graph& graph, const TargetOptions& /*target*/) override {
+    // Consumers before producers, so that a node knows the group it may join and that group's reads so far.
+    std::map<const ir::Node*, size_t> group_of;  // never iterated
+    std::vector<int64_t> reads;                  // by group: operands of its nodes but for those it computes
+    for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
+      const ir::Node& node = **it;
+      if (!is_loop(node) || (node.result()->uses().empty() && !graph.is_result(node.result()))) {
+        continue;
+      }
+      const auto own = static_cast<int64_t>(node.operands().size());
+      const ir::Node* reader = absorbing_reader(graph, node);
+      const auto joined = reader == nullptr ? group_of.end() : group_of.find(reader);
+      if (joined != group_of.end() && reads[joined->second] + own <= kMaxReads + 1) {
+        group_of.emplace(&node, joined->second);
+        reads[joined->second] += own - 1;
+        continue;
+      }
+      group_of.emplace(&node, reads.size());
+      reads.push_back(own);
+    }
+    return number(graph, group_of, reads.size());
+  }
+
+ private:
+  static bool number(ir::Graph& graph, const std::map<const ir::Node*, size_t>& group_of, size_t count) {
+    std::vector<int64_t> number_of(count, -1);
+    int64_t next = 0;
+    bool changed = false;
+    for (const auto& node : graph.nodes()) {
+      const auto found = group_of.find(node.get());
+      if (found == group_of.end()) {
+        changed |= node->remove_attribute(analysis::kGroupAttribute);
+        continue;
+      }
+      int64_t& number = number_of[found->second];
+      number = number < 0 ? next++ : number;
+      changed |= node->set_attribute(analysis::kGroupAttribute, number);
+    }
+    return changed;
+  }
+};
+
+TESSIQ_REGISTER_PASS(FuseElementwise);
+
+}  // namespace
+}  // namespace tessiq::passes
