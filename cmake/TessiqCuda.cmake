@@ -2,7 +2,8 @@
 # with dlopen when the first GPU is used, so no build links one. CMake's own finder insists on nvcc, hence this.
 #
 # Looked at in turn: TESSIQ_CUDA_INCLUDE_DIR, CUDA_HOME, CUDA_PATH, /usr/local/cuda, then the wheels that
-# PyTorch brings (nvidia/cu13/include) together with nvidia-cuda-crt, which holds the crt/ folder they lack.
+# PyTorch brings (nvidia/cu13/include) together with nvidia-cuda-crt and nvidia-cuda-cccl, which hold crt/ and
+# nv/target: headers that the others include and lack.
 # A toolkit of another major version than PyTorch's CUDA is passed over: its structures differ from those of
 # the libraries that will be loaded.
 
@@ -16,7 +17,7 @@ string(REGEX MATCH "^[0-9]+" tessiq_cuda_major "${TESSIQ_TORCH_CUDA_VERSION}")
 # Sets `out` to the CUDA version that the headers in `folder` belong to, or to nothing where they are incomplete.
 function(tessiq_cuda_version_of folder out)
     set(${out} "" PARENT_SCOPE)
-    foreach(header IN ITEMS cuda.h cuda_runtime_api.h crt/host_defines.h)
+    foreach(header IN ITEMS cuda.h cuda_runtime_api.h cublasLt.h crt/host_defines.h nv/target)
         if(NOT EXISTS "${folder}/${header}")
             return()
         endif()
@@ -67,9 +68,9 @@ if(TESSIQ_HAS_CUDA)
         endif()
     endforeach()
 elseif(TESSIQ_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "TESSIQ_CUDA=ON, but no folder holds cuda.h, cuda_runtime_api.h and crt/host_defines.h "
+    message(FATAL_ERROR "TESSIQ_CUDA=ON, but no folder holds cuda.h, cublasLt.h, crt/host_defines.h and nv/target "
         "of CUDA ${TESSIQ_TORCH_CUDA_VERSION}; looked in ${tessiq_cuda_folders}; other versions: ${tessiq_cuda_seen}. "
-        "pip install 'nvidia-cuda-crt==13.0.*' beside PyTorch, or set CUDA_HOME")
+        "pip install 'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-cccl==13.0.*' beside PyTorch, or set CUDA_HOME")
 else()
     message(STATUS "no CUDA headers found: built without the CUDA device")
 endif()
