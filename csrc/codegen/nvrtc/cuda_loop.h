@@ -1,0 +1,52 @@
+// A generated loop loaded on one GPU.
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/loaded_kernel.h"
+#include "codegen/nvrtc/variant_choice.h"
+#include "cuda_api/driver_api.h"
+#include "runtime/cuda/cuda_device.h"
+
+namespace tessiq::nvrtc {
+
+// Loops of several graphs that have the same text share one of these a device. Its module is never unloaded: that would
+// race the driver's own teardown at exit.
+struct CudaCode {
+  std::string source;
+  std::vector<CUfunction> entries;  // one a variant
+};
+
+// Grid and entry of one call, before anything is queued. What a graph node is built from.
+struct LaunchShape {
+  CUfunction entry = nullptr;
+  unsigned blocks = 0;
+  unsigned threads = 0;
+  size_t variant = 0;
+};
+
+class LoadedCudaLoop : public codegen::LoadedKernel {
+ public:
+  LoadedCudaLoop(CudaDevice& device, const CudaDriverApi& driver, const emit::LoopKernel& kernel,
+                 std::vector<emit::KernelVariant> variants, std::shared_ptr<const CudaCode> code);
+
+  Result<void> launch(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count,
+                      void* native_stream) override;
+  const std::string& source() const override { return code_->source; }
+  Result<std::vector<codegen::EntryFacts>> facts() const override;
+
+  LaunchShape shape(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count) const;
+
+ private:
+  CudaDevice& device_;
+  const CudaDriverApi& driver_;
+  std::string name_;
+  VariantChoice choice_;
+  std::shared_ptr<const CudaCode> code_;
+};
+
+}  // namespace tessiq::nvrtc

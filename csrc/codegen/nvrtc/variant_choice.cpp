@@ -1,0 +1,59 @@
+#include "codegen/nvrtc/variant_choice.h"
+
+#include <limits>
+#include <utility>
+
+namespace tessiq::nvrtc {
+
+VariantChoice::VariantChoice(const emit::LoopKernel& kernel, std::vector<emit::KernelVariant> variants)
+    : variants_(std::move(variants)), sizes_(emit::LoopSizes::of(kernel)) {
+  for (const std::vector<emit::LoopTensor>* tensors : {&kernel.inputs, &kernel.outputs}) {
+    for (const emit::LoopTensor& tensor : *tensors) {
+      element_sizes_.push_back(ir::element_size(tensor.element));
+    }
+  }
+  if (sizes_.all_constant) {
+    static_largest_ = largest_offset(sizes_, {});
+  }
+}
+
+bool VariantChoice::holds(const emit::KernelVariant& variant, std::span<void* const> pointers,
+                          std::span<const int64_t> sizes, int64_t largest) const {
+  if (variant.index_32bit && largest > std::numeric_limits<int32_t>::max()) {
+    return false;
+  }
+  const int64_t width = variant.vector_width;
+  if (width == 1) {
+    return true;
+  }
+  if (sizes_.extents.back().value(sizes) % variant.inner_multiple != 0) {
+    return false;
+  }
+  for (size_t tensor = 0; tensor < element_sizes_.size(); ++tensor) {
+    const std::vector<emit::SizeSlot>& strides = sizes_.strides[tensor];
+    if (!strides.back().is(1)) {
+      continue;  // read or written element by element, or one element for the whole row
+    }
+    const auto alignment = static_cast<uintptr_t>(width * element_sizes_[tensor]);
+    if (reinterpret_cast<uintptr_t>(pointers[tensor]) % alignment != 0) {
+      return false;
+    }
+    for (size_t axis = 0; axis + 1 < strides.size(); ++axis) {
+      if (strides[axis].value(sizes) % width != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+size_t VariantChoice::choose(std::span<void* const> pointers, std::span<const int64_t> sizes) const {
+  const int64_t largest = sizes_.all_constant ? static_largest_ : largest_offset(sizes_, sizes);
+  size_t variant = 0;
+  while (variant + 1 < variants_.size() && !holds(variants_[variant], pointers, sizes, largest)) {
+    ++variant;
+  }
+  return variant;
+}
+
+}  // namespace tessiq::nvrtc
