@@ -58,7 +58,7 @@ Claim check_reads(const ir::Node& node, const ElementStep& step) {
   return yes();
 }
 
-Claim claim_loop(const ir::Node& node, const OpInfo& op, const TargetOptions& target) {
+Claim claim_loop(const ir::Node& node, const OpInfo& op, const TargetOptions& target, const ir::Graph* definitions) {
   const ir::TensorType& type = node.result()->type();
   if (type.rank() > kMaxLoopRank) {
     return no("shape", named(*node.result()) + " has more than " + std::to_string(kMaxLoopRank) + " axes");
@@ -76,7 +76,7 @@ Claim claim_loop(const ir::Node& node, const OpInfo& op, const TargetOptions& ta
   if (Claim reads = check_reads(node, *step); !reads.supported) {
     return reads;
   }
-  if (auto order = dense_order(type); !order) {
+  if (auto order = dense_order(type, definitions); !order) {
     return no("layout", "%" + node.result()->name() + ": " + order.error().message());
   }
   if (!target.has_generated_loops) {
@@ -183,7 +183,7 @@ Claim claim_other(const ir::Node& node, const OpInfo& op) {
 
 }  // namespace
 
-Claim claim(const ir::Node& node, const TargetOptions& target) {
+Claim claim(const ir::Node& node, const TargetOptions& target, const ir::Graph* definitions) {
   const ir::Attribute* device = node.attribute(kDeviceAttribute);
   if (device != nullptr && *device == ir::Attribute(std::string("host"))) {
     return no("on-host", "the result lives on the CPU, beside a graph whose tensors are on the device");
@@ -201,7 +201,7 @@ Claim claim(const ir::Node& node, const TargetOptions& target) {
               node.op() + " has " + std::to_string(node.result_count()) + " results, and its kernel writes one");
   }
   if (op->is_loop()) {
-    return claim_loop(node, *op, target);
+    return claim_loop(node, *op, target, definitions);
   }
   return op->category == Category::kMatmul ? claim_matmul(node, *op, target) : claim_other(node, *op);
 }

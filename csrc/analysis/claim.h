@@ -25,7 +25,9 @@ struct ClaimReason {
   std::string_view meaning;
 };
 
-Claim claim(const ir::Node& node, const TargetOptions& target);
+// `definitions` is the graph of the node, and says what the symbols of its types stand for; without it a layout of
+// symbols is refused more often.
+Claim claim(const ir::Node& node, const TargetOptions& target, const ir::Graph* definitions = nullptr);
 // Every id a refusal may carry, in the order claims are checked.
 const std::vector<ClaimReason>& claim_reasons();
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/symbol_expansion.h"
+
 namespace tessiq::analysis {
 namespace {
 
@@ -89,8 +91,11 @@ std::vector<SizeExpr> collapse(const ir::Shape& iteration_shape, std::vector<Loo
   return extents;
 }
 
-Result<std::vector<int>> dense_order(const ir::TensorType& type) {
-  TESSIQ_ASSIGN_OR_RETURN(const std::vector<SizeExpr> strides, stride_exprs(type));
+Result<std::vector<int>> dense_order(const ir::TensorType& type, const ir::Graph* definitions) {
+  TESSIQ_ASSIGN_OR_RETURN(std::vector<SizeExpr> strides, stride_exprs(type));
+  for (SizeExpr& stride : strides) {
+    stride = expand(stride, definitions);
+  }
   TESSIQ_ASSIGN_OR_RETURN(const SizeExpr count, element_count(type.shape));
   std::vector<int> order;  // from the fastest to the slowest
   std::vector<int> left;
@@ -109,7 +114,7 @@ Result<std::vector<int>> dense_order(const ir::TensorType& type) {
                          " is not known to hold each element once, without gaps");
     }
     TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, to_expr(type.shape[static_cast<size_t>(*found)]));
-    next = product(next, extent);
+    next = product(next, expand(extent, definitions));
     order.push_back(*found);
     left.erase(std::next(found).base());
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/size_algebra.h"
+#include "ir/graph.h"
 #include "ir/type.h"
 
 namespace tessiq::analysis {
@@ -24,7 +25,7 @@ std::vector<ir::SizeExpr> collapse(const ir::Shape& iteration_shape, std::vector
 
 // The axes of a tensor that holds each of its elements once and without gaps, from the slowest to the fastest: what a
 // loop may write, and the order to walk it in. Axes of extent 1 have no place of their own. kUnsupported where that is
-// not proven.
-Result<std::vector<int>> dense_order(const ir::TensorType& type);
+// not proven; `definitions` says what its symbols stand for.
+Result<std::vector<int>> dense_order(const ir::TensorType& type, const ir::Graph* definitions = nullptr);
 
 }  // namespace tessiq::analysis

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/size_algebra.h"
+#include "analysis/symbol_expansion.h"
 
 namespace tessiq::analysis {
 namespace {
@@ -76,25 +77,27 @@ Result<MatrixLayout> matrix_layout(std::span<const int64_t> sizes, std::span<con
                      std::to_string(layout.columns) + " nor the transpose of one");
 }
 
-bool readable_as_matrix(const ir::TensorType& type, MatrixOrder order) {
+bool readable_as_matrix(const ir::TensorType& type, const ir::Graph* definitions, MatrixOrder order) {
   const Result<std::vector<SizeExpr>> strides = stride_exprs(type);
   if (type.rank() < 2 || !strides) {
     return false;
   }
   const auto row = static_cast<size_t>(type.rank() - 2);
   const size_t column = row + 1;
-  const Result<SizeExpr> rows = to_expr(type.shape[row]);
-  const Result<SizeExpr> columns = to_expr(type.shape[column]);
-  if (!rows || !columns) {
+  const Result<SizeExpr> row_extent = to_expr(type.shape[row]);
+  const Result<SizeExpr> column_extent = to_expr(type.shape[column]);
+  if (!row_extent || !column_extent) {
     return false;
   }
-  const SizeExpr row_stride = normalize((*strides)[row]);
-  const SizeExpr column_stride = normalize((*strides)[column]);
-  if ((is_one(column_stride) || is_one(*columns)) && (is_one(*rows) || covers(row_stride, *columns))) {
+  const SizeExpr rows = expand(*row_extent, definitions);
+  const SizeExpr columns = expand(*column_extent, definitions);
+  const SizeExpr row_stride = expand((*strides)[row], definitions);
+  const SizeExpr column_stride = expand((*strides)[column], definitions);
+  if ((is_one(column_stride) || is_one(columns)) && (is_one(rows) || covers(row_stride, columns))) {
     return true;
   }
-  return order == MatrixOrder::kEither && (is_one(row_stride) || is_one(*rows)) &&
-         (is_one(*columns) || covers(column_stride, *rows));
+  return order == MatrixOrder::kEither && (is_one(row_stride) || is_one(rows)) &&
+         (is_one(columns) || covers(column_stride, rows));
 }
 
 }  // namespace tessiq::analysis

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "ir/graph.h"
 #include "ir/type.h"
 #include "support/result.h"
 
@@ -26,7 +27,8 @@ Result<MatrixLayout> matrix_layout(std::span<const int64_t> sizes, std::span<con
 enum class MatrixOrder { kRowMajor, kEither };
 
 // The same question while sizes may still be symbols: true only where matrix_layout answers for every call, in the
-// order asked for. False costs a packed copy.
-bool readable_as_matrix(const ir::TensorType& type, MatrixOrder order = MatrixOrder::kEither);
+// order asked for; `definitions` says what its symbols stand for. False costs a packed copy.
+bool readable_as_matrix(const ir::TensorType& type, const ir::Graph* definitions,
+                        MatrixOrder order = MatrixOrder::kEither);
 
 }  // namespace tessiq::analysis

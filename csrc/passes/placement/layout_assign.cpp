@@ -25,13 +25,13 @@ bool is_product(const ir::Node& node) {
   return op != nullptr && op->category == optable::Category::kMatmul && analysis::is_supported(node);
 }
 
-bool readable(const ir::Node& node, int index) {
+bool readable(const ir::Graph& graph, const ir::Node& node, int index) {
   const ir::TensorType& type = node.operand(index)->type();
   const bool is_addend = node.operands().size() == 3 && index == 0;
   if (!is_addend) {
-    return analysis::readable_as_matrix(type);
+    return analysis::readable_as_matrix(type, &graph);
   }
-  return type.is_packed() || (type.rank() == 2 && analysis::readable_as_matrix(type, MatrixOrder::kRowMajor));
+  return type.is_packed() || (type.rank() == 2 && analysis::readable_as_matrix(type, &graph, MatrixOrder::kRowMajor));
 }
 
 class LayoutAssign final : public Pass {
@@ -46,7 +46,7 @@ class LayoutAssign final : public Pass {
     bool changed = false;
     for (const auto& node : graph.nodes()) {
       for (int index = 0; is_product(*node) && index < static_cast<int>(node->operands().size()); ++index) {
-        if (readable(*node, index)) {
+        if (readable(graph, *node, index)) {
           continue;
         }
         TESSIQ_ASSIGN_OR_RETURN(ir::Value * copy, packed(graph, *node, node->operand(index), target));
@@ -68,7 +68,7 @@ class LayoutAssign final : public Pass {
                             graph.add_node(std::string(analysis::kPackOp), {value}, {},
                                            {{graph.unique_name(value->name() + "_packed"), type}}, &reader));
     pack->set_location(reader.location());
-    const analysis::Claim claim = analysis::claim(*pack, target);
+    const analysis::Claim claim = analysis::claim(*pack, target, &graph);
     pack->set_attribute(analysis::kSupportedAttribute, claim.supported);
     if (!claim.supported) {
       pack->set_attribute(analysis::kReasonAttribute, claim.reason_id + ": " + claim.reason);

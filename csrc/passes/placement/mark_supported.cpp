@@ -23,7 +23,7 @@ class MarkSupported final : public Pass {
   Result<bool> run(ir::Graph& graph, const TargetOptions& target) override {
     bool changed = false;
     for (const auto& node : graph.nodes()) {
-      const analysis::Claim claim = analysis::claim(*node, target);
+      const analysis::Claim claim = analysis::claim(*node, target, &graph);
       changed |= node->set_attribute(analysis::kSupportedAttribute, claim.supported);
       changed |= claim.supported
                      ? node->remove_attribute(analysis::kReasonAttribute)
