@@ -11,7 +11,7 @@ from torch import fx
 from torch._dynamo.backends.common import aot_autograd
 
 from tessiq.compile.decompositions import decomposition_table
-from tessiq.compile.graph import CompiledCall, UncompiledCall, compile_module
+from tessiq.compile.graph import CompiledCall, Direction, UncompiledCall, compile_module
 from tessiq.compile.options import parse_options
 
 
@@ -39,9 +39,17 @@ def compile_backend(
     """
     parsed = parse_options(mode, options)
 
-    def compile_one(graph: fx.GraphModule, inputs: Sequence[object]) -> CompiledCall | UncompiledCall:
-        return compile_module(graph, inputs, parsed)
+    def compiler(direction: Direction) -> Callable[..., CompiledCall | UncompiledCall]:
+        def compile_one(graph: fx.GraphModule, inputs: Sequence[object]) -> CompiledCall | UncompiledCall:
+            return compile_module(graph, inputs, parsed, direction)
 
-    backend = aot_autograd(fw_compiler=compile_one, decompositions=decomposition_table())
+        return compile_one
+
+    backend = aot_autograd(
+        fw_compiler=compiler("forward"),
+        bw_compiler=compiler("backward"),
+        inference_compiler=compiler("inference"),
+        decompositions=decomposition_table(),
+    )
     compiled: Callable[..., object] = backend(module, example_inputs)
     return compiled

@@ -1,8 +1,9 @@
 """From one of AOTAutograd's graphs to a callable: import, compile, and what to do where that is not possible."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import torch
 from torch import fx
@@ -15,7 +16,8 @@ from tessiq.compile.sizes import Unrepresentable
 
 _log = logging.getLogger("tessiq.compile")
 
-BoxedCall = Callable[[list[object]], Sequence[object]]
+Direction = Literal["inference", "forward", "backward"]
+"""Which of AOTAutograd's graphs: one that needs no gradient, or one of the two halves of training."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,12 @@ class CompiledCall:
 
     _boxed_call = True
 
-    def __init__(self, compiled: _C.CompiledGraph, imported: ImportedGraph, module: fx.GraphModule) -> None:
+    def __init__(
+        self, compiled: _C.CompiledGraph, imported: ImportedGraph, module: fx.GraphModule, direction: Direction
+    ) -> None:
         self.compiled = compiled
         self.module = module
+        self.direction = direction
         self._constants = imported.constants
 
     def __call__(self, arguments: list[object]) -> list[object]:
@@ -118,7 +123,7 @@ def _compile(imported: ImportedGraph, placement: Placement, options: CompileOpti
 
 
 def compile_module(
-    module: fx.GraphModule, example_inputs: Sequence[object], options: CompileOptions
+    module: fx.GraphModule, example_inputs: Sequence[object], options: CompileOptions, direction: Direction
 ) -> CompiledCall | UncompiledCall:
     """Compiles one graph of AOTAutograd's.
 
@@ -126,6 +131,7 @@ def compile_module(
         module: the graph, functional and decomposed, every node with its fake result.
         example_inputs: what PyTorch traced it with; the types on the nodes say more, so these are not read.
         options: the compile's options.
+        direction: which graph it is; reports name it.
 
     Returns:
         The compiled call, or the graph as it is where it cannot be represented, with one log line that says why.
@@ -139,7 +145,7 @@ def compile_module(
         for observer in observers:
             observer.uncompiled.append((module, str(reason)))
         return UncompiledCall(module)
-    call = CompiledCall(compiled, imported, module)
+    call = CompiledCall(compiled, imported, module, direction)
     for observer in observers:
         observer.graphs.append(call)
     return call

@@ -1,0 +1,1 @@
+"""What ``./dev demo`` runs: real models, compiled, checked against PyTorch on the CPU, and timed beside it."""
