@@ -39,8 +39,6 @@ struct MatmulProblem {
   int64_t addend_batch_stride = 0;  // kMatrix
   // Rounds float32 operands to TF32 on tensor cores. Off by default: about three decimal digits instead of seven.
   bool allow_tf32 = false;
-
-  friend bool operator==(const MatmulProblem&, const MatmulProblem&) = default;
 };
 
 // The packed problem: row-major output and addend, sizes from the layouts. kInvalidArgument where they do not fit.
@@ -69,8 +67,8 @@ Result<Bytes> recommended_matmul_workspace(Device& device);
 Result<void> matmul(Device& device, const MatmulProblem& problem, const MatmulPointers& pointers, Workspace workspace,
                     void* native_stream);
 
-// "cuBLASLt 13.0.2 algorithm 66 tile 18 stages 24 workspace 0": what matmul last chose for this problem on this device,
-// kNotFound before it ran.
+// "cuBLASLt 130002: algorithm 66, tile 18, stages 24, workspace 0 bytes, 1 waves": what was last chosen for this problem
+// on this device, kNotFound before it ran.
 Result<std::string> describe_matmul_choice(Device& device, const MatmulProblem& problem);
 
 }  // namespace tessiq::libraries
