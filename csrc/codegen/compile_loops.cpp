@@ -8,9 +8,12 @@ namespace tessiq::codegen {
 Result<std::vector<std::shared_ptr<LoadedKernel>>> compile_loops(Device& device,
                                                                  std::span<const emit::LoopKernel> kernels) {
   switch (device.kind()) {
-    case DeviceKind::kHost: return hostcc::compile_loops(kernels);
-    case DeviceKind::kCuda: return nvrtc::compile_loops(device, kernels);
-    case DeviceKind::kNull: break;
+    case DeviceKind::kHost:
+      return hostcc::compile_loops(kernels);
+    case DeviceKind::kCuda:
+      return nvrtc::compile_loops(device, kernels);
+    case DeviceKind::kNull:
+      break;
   }
   return unsupported("this device has no compiler for generated loops");
 }

@@ -1,7 +1,7 @@
 // Generated code that is loaded and can be launched: the one interface that every kind of kernel and target has.
 //
-// Decides how a caller hands over pointers and sizes, and what can be asked of a kernel afterwards. Leaves to nvrtc/ and
-// hostcc/ how text becomes machine code and which variant of it a call takes.
+// Decides how a caller hands over pointers and sizes, and what can be asked of a kernel afterwards. Leaves to nvrtc/
+// and hostcc/ how text becomes machine code and which variant of it a call takes.
 #pragma once
 
 #include <atomic>
@@ -21,11 +21,11 @@ namespace tessiq::codegen {
 // What the compiler made of one entry point. Zeros where the target has no such notion.
 struct EntryFacts {
   std::string entry;
-  int threads = 0;              // a block
-  int registers = 0;            // a thread
-  int spilled_bytes = 0;        // of local memory a thread
-  int shared_bytes = 0;         // static, a block
-  int blocks_per_processor = 0; // resident at once
+  int threads = 0;               // a block
+  int registers = 0;             // a thread
+  int spilled_bytes = 0;         // of local memory a thread
+  int shared_bytes = 0;          // static, a block
+  int blocks_per_processor = 0;  // resident at once
 };
 
 class LoadedKernel {

@@ -120,9 +120,11 @@ DiskCache DiskCache::of_user() {
   const std::string limit = variable("TESSIQ_CACHE_LIMIT_MB");
   uint64_t megabytes = 0;
   const auto parsed = std::from_chars(limit.data(), limit.data() + limit.size(), megabytes);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == limit.data() + limit.size() && megabytes < (1U << 30);
+  const bool is_number =
+      parsed.ec == std::errc() && parsed.ptr == limit.data() + limit.size() && megabytes < (1U << 30);
   if (!limit.empty() && !is_number) {
-    warn_once("TESSIQ_CACHE_LIMIT_MB", "TESSIQ_CACHE_LIMIT_MB is \"" + limit + "\", which is not a number of megabytes");
+    warn_once("TESSIQ_CACHE_LIMIT_MB",
+              "TESSIQ_CACHE_LIMIT_MB is \"" + limit + "\", which is not a number of megabytes");
   }
   return {directory, limit.empty() || !is_number ? kDefaultLimit : megabytes << 20};
 }
@@ -186,8 +188,8 @@ bool DiskCache::write(std::string_view name, std::string_view payload) const {
   {
     const File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     const Trailer trailer = trailer_of(payload);
-    written = file.is_open() && file.write_all(payload.data(), payload.size()) &&
-              file.write_all(&trailer, sizeof(trailer));
+    written =
+        file.is_open() && file.write_all(payload.data(), payload.size()) && file.write_all(&trailer, sizeof(trailer));
   }
   if (!written || ::rename(temporary.c_str(), path_of(name).c_str()) != 0) {
     const std::string reason = std::strerror(errno);

@@ -1,7 +1,7 @@
 // Files of compiled code in the user's cache directory, safe to share between processes.
 //
-// Decides names, format, and what is thrown away. A cache is never needed: whatever is wrong with it costs a compile and
-// one warning, never a failure. Leaves to callers what a key depends on.
+// Decides names, format, and what is thrown away. A cache is never needed: whatever is wrong with it costs a compile
+// and one warning, never a failure. Leaves to callers what a key depends on.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,9 @@ namespace {
 // Below this a second program costs more start-up than it saves.
 constexpr int64_t kKernelsPerProgram = 6;
 
-std::string reference_name(const KernelText& kernel, const std::string& kind) { return kernel.key + "." + kind + ".in"; }
+std::string reference_name(const KernelText& kernel, const std::string& kind) {
+  return kernel.key + "." + kind + ".in";
+}
 
 // Programs that the cache holds; what it does not is added to `missing`.
 std::vector<Program> read_programs(const DiskCache& cache, std::span<const KernelText> kernels, const std::string& kind,

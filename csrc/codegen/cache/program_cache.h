@@ -14,7 +14,7 @@
 namespace tessiq::cache {
 
 struct KernelText {
-  std::string key;   // everything the compiled kernel depends on, as CacheKey::hex
+  std::string key;  // everything the compiled kernel depends on, as CacheKey::hex
   std::string body;
 };
 

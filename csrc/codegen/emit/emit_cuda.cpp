@@ -22,8 +22,8 @@ class CudaText {
   Result<KernelSource> build() {
     TESSIQ_ASSIGN_OR_RETURN(const std::string element, element_function(kernel_));
     choose_variants();
-    std::string body = "\nnamespace tessiq::@ {\n" + locate_function() + element + run_function() +
-                       "}  // namespace tessiq::@\n";
+    std::string body =
+        "\nnamespace tessiq::@ {\n" + locate_function() + element + run_function() + "}  // namespace tessiq::@\n";
     for (const KernelVariant& variant : variants_) {
       body += entry(variant);
     }
@@ -226,8 +226,8 @@ class CudaText {
     const std::string width = std::to_string(variant.vector_width);
     const std::string units = std::to_string(variant.elements_per_thread / variant.vector_width);
     return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +
-           "(" + pointer_parameters(kernel_) + size_parameters() + ", const i64 n) {\n  tessiq::@::run<" + index + ", " +
-           width + ", " + units + ">(" + arguments + size_arguments() + ", " + index + "(n));\n}\n";
+           "(" + pointer_parameters(kernel_) + size_parameters() + ", const i64 n) {\n  tessiq::@::run<" + index +
+           ", " + width + ", " + units + ">(" + arguments + size_arguments() + ", " + index + "(n));\n}\n";
   }
 
   const LoopKernel& kernel_;

@@ -13,7 +13,8 @@ class HostText {
 
   Result<KernelSource> build() {
     TESSIQ_ASSIGN_OR_RETURN(const std::string element, element_function(kernel_));
-    const std::string body = "\nnamespace tessiq::@ {\n" + element + run_function() + "}  // namespace tessiq::@\n" + entry();
+    const std::string body =
+        "\nnamespace tessiq::@ {\n" + element + run_function() + "}  // namespace tessiq::@\n" + entry();
     return finished(body, {KernelVariant{.entry = "@", .threads = 0}}, TextTarget::kHost);
   }
 
@@ -54,8 +55,8 @@ class HostText {
       const std::string number = std::to_string(t);
       const ir::ElementType element = kernel_.outputs[t].element;
       text += indent + std::string(value_type_name(element)) + " r" + number + ";\n";
-      stores += indent + "out" + number + "[" + inner_index(kernel_.inputs.size() + t) + "] = " +
-                store_conversion("r" + number, element) + ";\n";
+      stores += indent + "out" + number + "[" + inner_index(kernel_.inputs.size() + t) +
+                "] = " + store_conversion("r" + number, element) + ";\n";
       results.push_back("r" + number);
     }
     return text + indent + element_call(kernel_, values, results) + "\n" + stores;
@@ -65,15 +66,18 @@ class HostText {
     std::string text;
     const size_t outer_axes = rank() == 0 ? 0 : rank() - 1;
     for (size_t t = 0; t < sizes_.strides.size(); ++t) {
-      text += indent + "const i64 at" + std::to_string(t) + " = " + offset_text(sizes_.strides[t], outer_axes, "i64") + ";\n";
+      text += indent + "const i64 at" + std::to_string(t) + " = " + offset_text(sizes_.strides[t], outer_axes, "i64") +
+              ";\n";
     }
     return text;
   }
 
   std::string run_function() const {
-    std::string text = "static void run(" + pointer_parameters(kernel_) + size_parameters() + ", i64 begin, i64 end) {\n";
+    std::string text =
+        "static void run(" + pointer_parameters(kernel_) + size_parameters() + ", i64 begin, i64 end) {\n";
     if (rank() < 2) {
-      return text + base_offsets("  ") + "  for (i64 k = begin; k < end; ++k) {\n" + inner_statements("    ") + "  }\n}\n";
+      return text + base_offsets("  ") + "  for (i64 k = begin; k < end; ++k) {\n" + inner_statements("    ") +
+             "  }\n}\n";
     }
     const std::string inner = std::to_string(rank() - 1);
     text += "  for (i64 i = begin; i < end;) {\n" + coordinate_lines(sizes_, "i64", "    ") + base_offsets("    ");

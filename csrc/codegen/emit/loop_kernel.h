@@ -49,11 +49,11 @@ struct LoopStep {
 };
 
 struct LoopKernel {
-  std::string name;                  // of the value at its end; not part of the text, so that equal loops share code
-  std::vector<ir::SizeExpr> extents; // collapsed iteration space, outermost first; empty for one element
+  std::string name;                   // of the value at its end; not part of the text, so that equal loops share code
+  std::vector<ir::SizeExpr> extents;  // collapsed iteration space, outermost first; empty for one element
   std::vector<LoopTensor> inputs;
   std::vector<LoopStep> steps;
-  std::vector<LoopTensor> outputs;   // each names a step
+  std::vector<LoopTensor> outputs;  // each names a step
 
   // Sizes that come with the call, in the order the kernel takes them: every extent, stride or symbol that is not a
   // constant, once each.
@@ -69,16 +69,16 @@ Result<LoopKernel> describe_loop(const ir::Graph& graph, int64_t group);
 // One entry point of a kernel's source. The launcher takes the first variant whose conditions hold.
 struct KernelVariant {
   std::string entry;
-  int vector_width = 1;          // elements a load moves; pointers must be aligned to vector_width * widest element
-  int64_t inner_multiple = 1;    // the innermost extent has to be divisible by this
+  int vector_width = 1;        // elements a load moves; pointers must be aligned to vector_width * widest element
+  int64_t inner_multiple = 1;  // the innermost extent has to be divisible by this
   int elements_per_thread = 1;
-  int threads = 256;             // a block; 0 for the host target
-  bool index_32bit = false;      // every offset and the element count have to fit in 31 bits
+  int threads = 256;         // a block; 0 for the host target
+  bool index_32bit = false;  // every offset and the element count have to fit in 31 bits
 };
 
 struct KernelSource {
-  std::string text;              // whole, header-free, equal for equal descriptions
-  std::string body;              // the text without the definitions that several kernels of a program share
+  std::string text;  // whole, header-free, equal for equal descriptions
+  std::string body;  // the text without the definitions that several kernels of a program share
   std::vector<KernelVariant> variants;
 };
 
@@ -96,8 +96,8 @@ Result<KernelSource> emit_host(const LoopKernel& kernel);
 std::string cuda_program(std::span<const std::string> bodies);
 std::string host_program(std::span<const std::string> bodies);
 
-// The same loop with values named by position (in0, in1, step0, ...), so that loops that differ in names alone, as those
-// of a model's layers do, become equal text.
+// The same loop with values named by position (in0, in1, step0, ...), so that loops that differ in names alone, as
+// those of a model's layers do, become equal text.
 LoopKernel with_positional_names(const LoopKernel& kernel);
 
 // Changes whenever the same description becomes different text or is launched differently: part of every cache key.

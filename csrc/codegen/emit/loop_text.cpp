@@ -81,7 +81,8 @@ std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type,
     const std::string coordinate = "i" + std::to_string(axis);
     const std::string quotient = axis == 1 ? "i0" : "q" + std::to_string(axis);
     text += std::string(indent) + "const " + type + " " + quotient + " = " + rest + " / " + extent + ";\n";
-    text += std::string(indent) + "const " + type + " " + coordinate + " = " + rest + " - " + quotient + " * " + extent + ";\n";
+    text += std::string(indent) + "const " + type + " " + coordinate + " = " + rest + " - " + quotient + " * " +
+            extent + ";\n";
     rest = quotient;
   }
   if (rank == 1) {

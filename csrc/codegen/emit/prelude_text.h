@@ -47,7 +47,8 @@ inline constexpr auto kTargetFragments = std::to_array<TargetFragment>({
      "}\n",
      ""},
     {"scatter",
-     "template <typename I, typename T, int N> TESSIQ_INLINE void scatter(T* to, const I stride, const pack<T, N>& values) {\n"
+     "template <typename I, typename T, int N> TESSIQ_INLINE void scatter(T* to, const I stride, const pack<T, N>& "
+     "values) {\n"
      "#pragma unroll\n"
      "  for (int k = 0; k < N; ++k) { to[I(k) * stride] = values.at[k]; }\n"
      "}\n",
@@ -120,8 +121,9 @@ inline constexpr auto kTargetFragments = std::to_array<TargetFragment>({
 });
 
 inline constexpr auto kUnaryLibraryFunctions = std::to_array<std::string_view>(
-    {"exp",  "exp2", "expm1", "log",  "log2",  "log10", "log1p", "sqrt", "sin",    "cos",   "tan",  "asin", "acos", "atan",
-     "sinh", "cosh", "tanh",  "asinh", "acosh", "atanh", "erf",   "erfc", "lgamma", "floor", "ceil", "trunc", "rint", "fabs"});
+    {"exp", "exp2", "expm1",  "log",   "log2", "log10", "log1p", "sqrt",  "sin",   "cos",
+     "tan", "asin", "acos",   "atan",  "sinh", "cosh",  "tanh",  "asinh", "acosh", "atanh",
+     "erf", "erfc", "lgamma", "floor", "ceil", "trunc", "rint",  "fabs"});
 inline constexpr auto kBinaryLibraryFunctions =
     std::to_array<std::string_view>({"atan2", "hypot", "fmod", "pow", "copysign", "nextafter"});
 
@@ -159,14 +161,10 @@ inline constexpr auto kCommonFragments = std::to_array<CommonFragment>({
      "template <typename T> TESSIQ_INLINE T bit_not(T x) { return T(~x); }\n"
      "TESSIQ_INLINE bool bit_not(bool x) { return !x; }\n"},
     // A NaN on the left is asked for; one on the right falls out, as every comparison with it is false.
-    {"maximum",
-     "template <typename T> TESSIQ_INLINE T maximum(T x, T y) { return x != x || x > y ? x : y; }\n"},
-    {"minimum",
-     "template <typename T> TESSIQ_INLINE T minimum(T x, T y) { return x != x || x < y ? x : y; }\n"},
-    {"fmax",
-     "template <typename T> TESSIQ_INLINE T fmax(T x, T y) { return y != y || x > y ? x : y; }\n"},
-    {"fmin",
-     "template <typename T> TESSIQ_INLINE T fmin(T x, T y) { return y != y || x < y ? x : y; }\n"},
+    {"maximum", "template <typename T> TESSIQ_INLINE T maximum(T x, T y) { return x != x || x > y ? x : y; }\n"},
+    {"minimum", "template <typename T> TESSIQ_INLINE T minimum(T x, T y) { return x != x || x < y ? x : y; }\n"},
+    {"fmax", "template <typename T> TESSIQ_INLINE T fmax(T x, T y) { return y != y || x > y ? x : y; }\n"},
+    {"fmin", "template <typename T> TESSIQ_INLINE T fmin(T x, T y) { return y != y || x < y ? x : y; }\n"},
     {"trunc_divide",
      "template <typename T> TESSIQ_INLINE T trunc_divide(T x, T y) {\n"
      "  if (y == T(0)) { return T(0); }\n"

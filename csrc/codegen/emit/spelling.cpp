@@ -18,44 +18,63 @@ ElementType value_type(ElementType element) {
 
 std::string_view value_type_name(ElementType element) {
   switch (element) {
-    case ElementType::kBool: return "bool";
-    case ElementType::kUInt8: return "u8";
-    case ElementType::kInt8: return "i8";
-    case ElementType::kInt16: return "i16";
-    case ElementType::kInt32: return "i32";
-    case ElementType::kInt64: return "i64";
+    case ElementType::kBool:
+      return "bool";
+    case ElementType::kUInt8:
+      return "u8";
+    case ElementType::kInt8:
+      return "i8";
+    case ElementType::kInt16:
+      return "i16";
+    case ElementType::kInt32:
+      return "i32";
+    case ElementType::kInt64:
+      return "i64";
     case ElementType::kFloat16:
     case ElementType::kBFloat16:
-    case ElementType::kFloat32: return "float";
-    case ElementType::kFloat64: return "double";
+    case ElementType::kFloat32:
+      return "float";
+    case ElementType::kFloat64:
+      return "double";
   }
   return "float";
 }
 
 std::string_view storage_type_name(ElementType element) {
   switch (element) {
-    case ElementType::kBool: return "u8";
+    case ElementType::kBool:
+      return "u8";
     case ElementType::kFloat16:
-    case ElementType::kBFloat16: return "u16";
-    default: return value_type_name(element);
+    case ElementType::kBFloat16:
+      return "u16";
+    default:
+      return value_type_name(element);
   }
 }
 
 std::string load_conversion(const std::string& text, ElementType element) {
   switch (element) {
-    case ElementType::kBool: return "(" + text + " != 0)";
-    case ElementType::kFloat16: return "from_f16(" + text + ")";
-    case ElementType::kBFloat16: return "from_bf16(" + text + ")";
-    default: return text;
+    case ElementType::kBool:
+      return "(" + text + " != 0)";
+    case ElementType::kFloat16:
+      return "from_f16(" + text + ")";
+    case ElementType::kBFloat16:
+      return "from_bf16(" + text + ")";
+    default:
+      return text;
   }
 }
 
 std::string store_conversion(const std::string& text, ElementType element) {
   switch (element) {
-    case ElementType::kBool: return "u8(" + text + ")";
-    case ElementType::kFloat16: return "to_f16(" + text + ")";
-    case ElementType::kBFloat16: return "to_bf16(" + text + ")";
-    default: return text;
+    case ElementType::kBool:
+      return "u8(" + text + ")";
+    case ElementType::kFloat16:
+      return "to_f16(" + text + ")";
+    case ElementType::kBFloat16:
+      return "to_bf16(" + text + ")";
+    default:
+      return text;
   }
 }
 
@@ -96,11 +115,16 @@ std::string integer_text(int64_t value) {
 // Two's complement of the type's width, as PyTorch's conversion of a number to an element is.
 int64_t wrapped(int64_t value, ElementType type) {
   switch (type) {
-    case ElementType::kUInt8: return static_cast<uint8_t>(value);
-    case ElementType::kInt8: return static_cast<int8_t>(value);
-    case ElementType::kInt16: return static_cast<int16_t>(value);
-    case ElementType::kInt32: return static_cast<int32_t>(value);
-    default: return value;
+    case ElementType::kUInt8:
+      return static_cast<uint8_t>(value);
+    case ElementType::kInt8:
+      return static_cast<int8_t>(value);
+    case ElementType::kInt16:
+      return static_cast<int16_t>(value);
+    case ElementType::kInt32:
+      return static_cast<int32_t>(value);
+    default:
+      return value;
   }
 }
 

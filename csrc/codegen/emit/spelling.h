@@ -1,7 +1,8 @@
 // How C++ spells element types, constants, conversions and names: what the CUDA and the host emitter have in common.
 //
-// Decides the two types an element has: the one it is stored as (a half is 16 raw bits, a bool a byte) and the one it is
-// computed with (a half is a float). The names used here (u16, from_f16, infinity) are defined by each target's prelude.
+// Decides the two types an element has: the one it is stored as (a half is 16 raw bits, a bool a byte) and the one it
+// is computed with (a half is a float). The names used here (u16, from_f16, infinity) are defined by each target's
+// prelude.
 #pragma once
 
 #include <map>

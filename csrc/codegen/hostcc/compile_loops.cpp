@@ -72,8 +72,8 @@ Result<void> load_program(const cache::Program& program, std::span<const Wanted>
     if (address == nullptr) {
       return internal("generated code has no function " + name);
     }
-    loaded_code().add(wanted[kernel].text.key, std::make_shared<HostCode>(HostCode{
-                                                   reinterpret_cast<HostEntry>(address), name, wanted[kernel].source.text}));
+    loaded_code().add(wanted[kernel].text.key, std::make_shared<HostCode>(HostCode{reinterpret_cast<HostEntry>(address),
+                                                                                   name, wanted[kernel].source.text}));
   }
   return {};
 }
@@ -116,8 +116,8 @@ Result<std::vector<std::shared_ptr<codegen::LoadedKernel>>> compile_loops(std::s
     }
     keys.push_back(
         cache::CacheKey().add("host").add(emit::kEmitterVersion).add(compiler.identity).add(source->text).hex());
-    const bool known = std::any_of(wanted.begin(), wanted.end(),
-                                   [&](const Wanted& other) { return other.text.key == keys.back(); });
+    const bool known =
+        std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& other) { return other.text.key == keys.back(); });
     if (!known && loaded_code().find(keys.back()) == nullptr) {
       wanted.push_back({{keys.back(), source->body}, *std::move(source)});
     }

@@ -21,7 +21,7 @@ namespace tessiq::hostcc {
 namespace {
 
 bool is_executable_file(const std::string& path) {
-  struct stat facts {};
+  struct stat facts{};
   return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
@@ -50,7 +50,7 @@ std::string on_path(const std::string& program) {
 std::string identity_of(const std::string& path) {
   char resolved[PATH_MAX];
   const std::string real = ::realpath(path.c_str(), resolved) != nullptr ? resolved : path;
-  struct stat facts {};
+  struct stat facts{};
   ::stat(real.c_str(), &facts);
   return real + " " + std::to_string(facts.st_size) + " " + std::to_string(facts.st_mtim.tv_sec) + "." +
          std::to_string(facts.st_mtim.tv_nsec);
@@ -130,9 +130,9 @@ Result<std::string> compile_shared_object(const Compiler& compiler, const std::s
   const std::string output = scratch.file("loops.so");
   TESSIQ_RETURN_IF_ERROR(write_file(input, source));
   // Integers wrap, a product and a sum stay two roundings, and nothing reads errno or floating-point flags.
-  const std::vector<std::string> command = {compiler.path, "-std=c++17", "-O3", "-fPIC", "-shared", "-w", "-fwrapv",
-                                            "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
-                                            "-o", output, input};
+  const std::vector<std::string> command = {
+      compiler.path,     "-std=c++17",         "-O3", "-fPIC", "-shared", "-w", "-fwrapv", "-ffp-contract=off",
+      "-fno-math-errno", "-fno-trapping-math", "-o",  output,  input};
   TESSIQ_ASSIGN_OR_RETURN(const Finished finished, run(command));
   if (finished.status != 0) {
     return external(compiler.path + " refused generated code (status " + std::to_string(finished.status) + "):\n" +

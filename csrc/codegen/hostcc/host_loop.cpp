@@ -47,7 +47,8 @@ Result<void> LoadedHostLoop::launch(std::span<void* const> pointers, std::span<c
   std::vector<std::thread> threads;
   for (int64_t begin = share; begin < element_count; begin += share) {
     const int64_t end = std::min(begin + share, element_count);
-    threads.emplace_back([this, pointers, sizes, begin, end] { code_->entry(pointers.data(), sizes.data(), begin, end); });
+    threads.emplace_back(
+        [this, pointers, sizes, begin, end] { code_->entry(pointers.data(), sizes.data(), begin, end); });
   }
   code_->entry(pointers.data(), sizes.data(), 0, std::min(share, element_count));
   for (std::thread& thread : threads) {

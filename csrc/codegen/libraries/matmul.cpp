@@ -30,8 +30,8 @@ struct PlanKeyHash {
 };
 
 void append(PlanKey& key, size_t& used, const analysis::MatrixLayout& matrix) {
-  for (const int64_t number : {matrix.rows, matrix.columns, matrix.leading, int64_t{matrix.transposed}, matrix.batch,
-                               matrix.batch_stride}) {
+  for (const int64_t number :
+       {matrix.rows, matrix.columns, matrix.leading, int64_t{matrix.transposed}, matrix.batch, matrix.batch_stride}) {
     key[used++] = number;
   }
 }

@@ -67,8 +67,8 @@ Result<Bytes> recommended_matmul_workspace(Device& device);
 Result<void> matmul(Device& device, const MatmulProblem& problem, const MatmulPointers& pointers, Workspace workspace,
                     void* native_stream);
 
-// "cuBLASLt 130002: algorithm 66, tile 18, stages 24, workspace 0 bytes, 1 waves": what was last chosen for this problem
-// on this device, kNotFound before it ran.
+// "cuBLASLt 130002: algorithm 66, tile 18, stages 24, workspace 0 bytes, 1 waves": what was last chosen for this
+// problem on this device, kNotFound before it ran.
 Result<std::string> describe_matmul_choice(Device& device, const MatmulProblem& problem);
 
 }  // namespace tessiq::libraries

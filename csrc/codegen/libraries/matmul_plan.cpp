@@ -21,10 +21,14 @@ std::optional<LibraryTypes> library_types(const MatmulProblem& problem) {
     case ir::ElementType::kFloat32:
       return LibraryTypes{CUDA_R_32F, CUDA_R_32F,
                           problem.allow_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
-    case ir::ElementType::kFloat16: return LibraryTypes{CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case ir::ElementType::kBFloat16: return LibraryTypes{CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case ir::ElementType::kFloat64: return LibraryTypes{CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
-    default: return std::nullopt;
+    case ir::ElementType::kFloat16:
+      return LibraryTypes{CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case ir::ElementType::kBFloat16:
+      return LibraryTypes{CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case ir::ElementType::kFloat64:
+      return LibraryTypes{CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    default:
+      return std::nullopt;
   }
 }
 
@@ -99,17 +103,16 @@ Result<void> MatmulPlan::describe_matrices() {
   // Column-major extents of what is stored; `leading` says nothing where there is one column.
   auto describe = [&](cublasLtMatrixLayout_t& layout, int64_t rows, int64_t columns, int64_t leading,
                       int64_t batch_stride) -> Result<void> {
-    TESSIQ_RETURN_IF_ERROR(check_cublaslt(
-        api_,
-        api_.cublasLtMatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
-                                        std::max(leading, rows)),
-        "describing a matrix"));
+    TESSIQ_RETURN_IF_ERROR(
+        check_cublaslt(api_,
+                       api_.cublasLtMatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows),
+                                                       static_cast<uint64_t>(columns), std::max(leading, rows)),
+                       "describing a matrix"));
     if (batch == 1) {
       return {};
     }
     TESSIQ_RETURN_IF_ERROR(check_cublaslt(
-        api_,
-        api_.cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof(batch)),
+        api_, api_.cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof(batch)),
         "describing a batch"));
     return check_cublaslt(api_,
                           api_.cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
@@ -134,14 +137,15 @@ Result<void> MatmulPlan::choose(const Alignments& alignments, Bytes workspace) {
   cublasLtMatmulPreference_t preference = nullptr;
   TESSIQ_RETURN_IF_ERROR(
       check_cublaslt(api_, api_.cublasLtMatmulPreferenceCreate(&preference), "asking for an algorithm"));
-  const std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, decltype(api_.cublasLtMatmulPreferenceDestroy)>
+  const std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>,
+                        decltype(api_.cublasLtMatmulPreferenceDestroy)>
       owner(preference, api_.cublasLtMatmulPreferenceDestroy);
   const uint64_t bytes = workspace.value;
-  TESSIQ_RETURN_IF_ERROR(check_cublaslt(
-      api_,
-      api_.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
-                                                sizeof(bytes)),
-      "asking for an algorithm"));
+  TESSIQ_RETURN_IF_ERROR(
+      check_cublaslt(api_,
+                     api_.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                               &bytes, sizeof(bytes)),
+                     "asking for an algorithm"));
   const std::array<std::pair<cublasLtMatmulPreferenceAttributes_t, uint32_t>, 4> promised = {{
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.b},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.a},
@@ -154,11 +158,11 @@ Result<void> MatmulPlan::choose(const Alignments& alignments, Bytes workspace) {
         "asking for an algorithm"));
   }
   int found = 0;
-  const cublasStatus_t status = api_.cublasLtMatmulAlgoGetHeuristic(handle_, operation_, left_, right_, addend_, output_,
-                                                                    preference, 1, &choice_, &found);
+  const cublasStatus_t status = api_.cublasLtMatmulAlgoGetHeuristic(handle_, operation_, left_, right_, addend_,
+                                                                    output_, preference, 1, &choice_, &found);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0)) {
-    return unsupported("matrix multiply of " + std::to_string(problem_.m) + " x " + std::to_string(problem_.k) + " by " +
-                       std::to_string(problem_.n) + ": cuBLASLt has no algorithm for it");
+    return unsupported("matrix multiply of " + std::to_string(problem_.m) + " x " + std::to_string(problem_.k) +
+                       " by " + std::to_string(problem_.n) + ": cuBLASLt has no algorithm for it");
   }
   return check_cublaslt(api_, status, "asking for an algorithm");
 }
@@ -169,23 +173,22 @@ Result<void> MatmulPlan::run(const MatmulPointers& pointers, Workspace workspace
   const Scale beta(problem_.addend == Addend::kMatrix ? problem_.beta : 0.0, wide);
   const void* addend = problem_.addend == Addend::kMatrix ? pointers.addend : pointers.output;
   auto call = [&] {
-    return check_cublaslt(
-        api_,
-        api_.cublasLtMatmul(handle_, operation_, alpha.pointer(), pointers.b, left_, pointers.a, right_, beta.pointer(),
-                            addend, addend_, pointers.output, output_, &choice_.algo, workspace.pointer,
-                            choice_.workspaceSize, stream),
-        "matrix multiply of " + std::to_string(problem_.m) + " x " + std::to_string(problem_.k) + " by " +
-            std::to_string(problem_.n));
+    return check_cublaslt(api_,
+                          api_.cublasLtMatmul(handle_, operation_, alpha.pointer(), pointers.b, left_, pointers.a,
+                                              right_, beta.pointer(), addend, addend_, pointers.output, output_,
+                                              &choice_.algo, workspace.pointer, choice_.workspaceSize, stream),
+                          "matrix multiply of " + std::to_string(problem_.m) + " x " + std::to_string(problem_.k) +
+                              " by " + std::to_string(problem_.n));
   };
   if (problem_.addend != Addend::kRow) {
     return call();
   }
   const std::lock_guard lock(mutex_);
-  TESSIQ_RETURN_IF_ERROR(check_cublaslt(
-      api_,
-      api_.cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointers.addend,
-                                          sizeof(pointers.addend)),
-      "describing a matrix multiply"));
+  TESSIQ_RETURN_IF_ERROR(
+      check_cublaslt(api_,
+                     api_.cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                         &pointers.addend, sizeof(pointers.addend)),
+                     "describing a matrix multiply"));
   return call();
 }
 

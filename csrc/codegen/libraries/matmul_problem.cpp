@@ -68,8 +68,8 @@ MatmulProblem simplified(MatmulProblem problem) {
                            problem.a.batch_stride == problem.m * problem.a.leading &&
                            problem.output_batch_stride == problem.m * problem.output_leading;
   const bool shares_b = problem.b.batch == 1 || problem.b.batch_stride == 0;
-  const bool addend_follows = problem.addend != Addend::kMatrix ||
-                              problem.addend_batch_stride == problem.m * problem.addend_leading;
+  const bool addend_follows =
+      problem.addend != Addend::kMatrix || problem.addend_batch_stride == problem.m * problem.addend_leading;
   if (problem.batch > 1 && rows_follow && shares_b && addend_follows) {
     problem.m *= problem.batch;
     problem.a.rows = problem.m;

@@ -74,9 +74,9 @@ Result<void> load_program(const Target& target, const cache::Program& program, s
     code->source = wanted[kernel].source.text;
     for (const emit::KernelVariant& variant : wanted[kernel].source.variants) {
       CUfunction& entry = code->entries.emplace_back();
-      TESSIQ_RETURN_IF_ERROR(
-          check_cuda(target.driver, target.driver.cuModuleGetFunction(&entry, module, variant.entry.c_str()),
-                     "finding " + variant.entry + " in generated code"));
+      TESSIQ_RETURN_IF_ERROR(check_cuda(target.driver,
+                                        target.driver.cuModuleGetFunction(&entry, module, variant.entry.c_str()),
+                                        "finding " + variant.entry + " in generated code"));
     }
     loaded_code().add(target.device.ordinal(), wanted[kernel].text.key, std::move(code));
   }
@@ -93,9 +93,8 @@ Result<void> load(const Target& target, std::span<const Wanted> wanted) {
     return compile(emit::cuda_program(bodies), target.architecture);
   };
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  TESSIQ_ASSIGN_OR_RETURN(
-      const std::vector<cache::Program> programs,
-      cache::find_or_compile(cache::DiskCache::of_user(), texts, "cubin", cores, compile_program));
+  TESSIQ_ASSIGN_OR_RETURN(const std::vector<cache::Program> programs,
+                          cache::find_or_compile(cache::DiskCache::of_user(), texts, "cubin", cores, compile_program));
   for (const cache::Program& program : programs) {
     if (!program.compiled) {
       codegen::kernel_counters().disk_cache_hits.fetch_add(1, std::memory_order_relaxed);
@@ -108,7 +107,7 @@ Result<void> load(const Target& target, std::span<const Wanted> wanted) {
 }  // namespace
 
 Result<std::vector<std::shared_ptr<codegen::LoadedKernel>>> compile_loops(Device& device,
-                                                                         std::span<const emit::LoopKernel> kernels) {
+                                                                          std::span<const emit::LoopKernel> kernels) {
   std::vector<std::shared_ptr<codegen::LoadedKernel>> loaded;
   if (kernels.empty()) {
     return loaded;

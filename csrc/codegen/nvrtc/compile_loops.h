@@ -12,6 +12,6 @@ namespace tessiq::nvrtc {
 
 // One kernel for each description, in order, loaded on `device`. kUnsupported in a build without CUDA.
 Result<std::vector<std::shared_ptr<codegen::LoadedKernel>>> compile_loops(Device& device,
-                                                                         std::span<const emit::LoopKernel> kernels);
+                                                                          std::span<const emit::LoopKernel> kernels);
 
 }  // namespace tessiq::nvrtc

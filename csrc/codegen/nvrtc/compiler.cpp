@@ -62,8 +62,8 @@ Result<std::string> target_architecture(ComputeCapability card) {
     best = architecture <= wanted ? std::optional(architecture) : best;
   }
   if (!best) {
-    return unsupported("this NVRTC compiles for no GPU as old as compute capability " + std::to_string(card.major) + "." +
-                       std::to_string(card.minor));
+    return unsupported("this NVRTC compiles for no GPU as old as compute capability " + std::to_string(card.major) +
+                       "." + std::to_string(card.minor));
   }
   // Machine code runs on later cards of its own generation only.
   return (*best / 10 == card.major ? "sm_" : "compute_") + std::to_string(*best);
@@ -80,8 +80,9 @@ Result<std::string> version() {
 Result<std::string> compile(const std::string& source, const std::string& architecture) {
   TESSIQ_ASSIGN_OR_RETURN(const NvrtcApi* nvrtc, api());
   nvrtcProgram handle = nullptr;
-  TESSIQ_RETURN_IF_ERROR(check_nvrtc(
-      *nvrtc, nvrtc->nvrtcCreateProgram(&handle, source.c_str(), "loops.cu", 0, nullptr, nullptr), "creating a program"));
+  TESSIQ_RETURN_IF_ERROR(
+      check_nvrtc(*nvrtc, nvrtc->nvrtcCreateProgram(&handle, source.c_str(), "loops.cu", 0, nullptr, nullptr),
+                  "creating a program"));
   const Program program(*nvrtc, handle);
   std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17"};
   int major = 0;
@@ -96,8 +97,8 @@ Result<std::string> compile(const std::string& source, const std::string& archit
   }
   const nvrtcResult status = nvrtc->nvrtcCompileProgram(handle, static_cast<int>(pointers.size()), pointers.data());
   if (status != NVRTC_SUCCESS) {
-    return external("NVRTC refused generated code for " + architecture + ": " + nvrtc->nvrtcGetErrorString(status) + "\n" +
-                    log_of(*nvrtc, handle));
+    return external("NVRTC refused generated code for " + architecture + ": " + nvrtc->nvrtcGetErrorString(status) +
+                    "\n" + log_of(*nvrtc, handle));
   }
   const bool machine_code = architecture.starts_with("sm_");
   size_t size = 0;

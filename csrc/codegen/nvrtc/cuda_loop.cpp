@@ -30,8 +30,7 @@ LaunchShape LoadedCudaLoop::shape(std::span<void* const> pointers, std::span<con
   const emit::KernelVariant& variant = choice_.variants()[shape.variant];
   shape.entry = code_->entries[shape.variant];
   shape.threads = static_cast<unsigned>(variant.threads);
-  shape.blocks =
-      static_cast<unsigned>(ceil_div(element_count, int64_t{variant.threads} * variant.elements_per_thread));
+  shape.blocks = static_cast<unsigned>(ceil_div(element_count, int64_t{variant.threads} * variant.elements_per_thread));
   return shape;
 }
 
@@ -58,9 +57,8 @@ Result<void> LoadedCudaLoop::launch(std::span<void* const> pointers, std::span<c
   }
   parameters[used] = &element_count;
   TESSIQ_RETURN_IF_ERROR(device_.select());
-  const CUresult status =
-      driver_.cuLaunchKernel(chosen.entry, chosen.blocks, 1, 1, chosen.threads, 1, 1, 0,
-                             static_cast<CUstream>(native_stream), parameters.data(), nullptr);
+  const CUresult status = driver_.cuLaunchKernel(chosen.entry, chosen.blocks, 1, 1, chosen.threads, 1, 1, 0,
+                                                 static_cast<CUstream>(native_stream), parameters.data(), nullptr);
   if (status != CUDA_SUCCESS) {
     return cuda_error(driver_, status, "launch of loop " + name_);
   }
