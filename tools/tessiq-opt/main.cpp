@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "emit_groups.h"
@@ -73,12 +73,15 @@ int complain(int code, const std::string& message) {
 }
 
 std::optional<std::string> read_all(const std::string& path) {
+  std::ostringstream text;
   if (path == "-") {
-    return std::string(std::istreambuf_iterator<char>(std::cin), {});
+    text << std::cin.rdbuf();
+    return text.str();
   }
   std::ifstream stream(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(stream), {});
-  return stream.bad() || !stream.is_open() ? std::nullopt : std::optional(std::move(text));
+  text << stream.rdbuf();
+  // A folder opens, and fails when it is read.
+  return text.bad() || !stream.is_open() ? std::nullopt : std::optional(text.str());
 }
 
 bool write_all(const std::string& path, const std::string& text) {
