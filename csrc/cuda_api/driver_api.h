@@ -9,24 +9,24 @@
 #include "cuda_api/function_table.h"
 #include "support/result.h"
 
-#define TESSIQ_CUDA_DRIVER_FUNCTIONS(X)          \
-  X(cuCtxGetCurrent)                             \
-  X(cuCtxSetCurrent)                             \
-  X(cuDeviceGet)                                 \
-  X(cuDevicePrimaryCtxGetState)                  \
-  X(cuFuncGetAttribute)                          \
-  X(cuFuncSetAttribute)                          \
-  X(cuGetErrorName)                              \
-  X(cuGetErrorString)                            \
-  X(cuGraphAddKernelNode)                        \
-  X(cuGraphExecKernelNodeSetParams)              \
-  X(cuLaunchKernel)                              \
-  X(cuLaunchKernelEx)                            \
-  X(cuModuleGetFunction)                         \
-  X(cuModuleGetGlobal)                           \
-  X(cuModuleLoadData)                            \
-  X(cuModuleLoadDataEx)                          \
-  X(cuModuleUnload)                              \
+#define TESSIQ_CUDA_DRIVER_FUNCTIONS(X) \
+  X(cuCtxGetCurrent)                    \
+  X(cuCtxSetCurrent)                    \
+  X(cuDeviceGet)                        \
+  X(cuDevicePrimaryCtxGetState)         \
+  X(cuFuncGetAttribute)                 \
+  X(cuFuncSetAttribute)                 \
+  X(cuGetErrorName)                     \
+  X(cuGetErrorString)                   \
+  X(cuGraphAddKernelNode)               \
+  X(cuGraphExecKernelNodeSetParams)     \
+  X(cuLaunchKernel)                     \
+  X(cuLaunchKernelEx)                   \
+  X(cuModuleGetFunction)                \
+  X(cuModuleGetGlobal)                  \
+  X(cuModuleLoadData)                   \
+  X(cuModuleLoadDataEx)                 \
+  X(cuModuleUnload)                     \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 
 namespace tessiq {

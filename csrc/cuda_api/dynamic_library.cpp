@@ -78,8 +78,8 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::vector<std::string>& file
     }
   }
   return not_found(file_names.front() + " could not be loaded; it is not in the process, not in " +
-                   std::to_string(folders.size()) + " registered folders, and the system's search says: " +
-                   system_error);
+                   std::to_string(folders.size()) +
+                   " registered folders, and the system's search says: " + system_error);
 }
 
 Result<void*> DynamicLibrary::symbol(const char* name) const {

@@ -16,8 +16,7 @@
 #define TESSIQ_SYMBOL_NAME(name) TESSIQ_STRINGIFY_EXPANDED(name)
 
 // Inside a function that returns a Result: fills `table.name` from `library`.
-#define TESSIQ_LOAD_FUNCTION(name) \
-  TESSIQ_RETURN_IF_ERROR(load_function(library, TESSIQ_SYMBOL_NAME(name), table.name));
+#define TESSIQ_LOAD_FUNCTION(name) TESSIQ_RETURN_IF_ERROR(load_function(library, TESSIQ_SYMBOL_NAME(name), table.name));
 
 namespace tessiq {
 

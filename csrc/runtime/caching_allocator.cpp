@@ -147,9 +147,9 @@ Result<void*> CachingAllocator::Impl::ask_driver_twice(Bytes size, Stream stream
   }
   std::lock_guard lock(mutex_);
   ++stats_.out_of_memory;
-  return Error(second.error().code(),
-               second.error().message() + " (asked again after releasing " + std::to_string(released.value) +
-                   " cached bytes; " + std::to_string(stats_.allocated_bytes.all.current) + " bytes are in use)");
+  return Error(second.error().code(), second.error().message() + " (asked again after releasing " +
+                                          std::to_string(released.value) + " cached bytes; " +
+                                          std::to_string(stats_.allocated_bytes.all.current) + " bytes are in use)");
 }
 
 Result<void*> CachingAllocator::Impl::allocate(Bytes requested, Stream stream) {
@@ -306,8 +306,7 @@ void CachingAllocator::Impl::reset_accumulated_stats() {
   stats_.synchronizations = stats_.red_zone_violations = 0;
 }
 
-CachingAllocator::CachingAllocator(Device& device, AllocatorMode mode)
-    : impl_(std::make_unique<Impl>(device, mode)) {}
+CachingAllocator::CachingAllocator(Device& device, AllocatorMode mode) : impl_(std::make_unique<Impl>(device, mode)) {}
 CachingAllocator::~CachingAllocator() { impl_->empty_cache(); }
 
 Result<void*> CachingAllocator::allocate(Bytes size, Stream stream) { return impl_->allocate(size, stream); }

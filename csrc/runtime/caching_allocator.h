@@ -35,8 +35,8 @@ struct AllocatorStats {
   PooledStat segment;          // driver allocations, counted
   int64_t cache_hits = 0;
   int64_t cache_misses = 0;
-  int64_t retries = 0;         // driver refusals answered by emptying the cache and asking again
-  int64_t out_of_memory = 0;   // requests that failed after that
+  int64_t retries = 0;        // driver refusals answered by emptying the cache and asking again
+  int64_t out_of_memory = 0;  // requests that failed after that
   int64_t synchronizations = 0;
   int64_t red_zone_violations = 0;  // damaged surroundings found at a free; only AllocatorMode::kRedZones looks
 };

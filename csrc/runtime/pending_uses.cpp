@@ -56,8 +56,8 @@ bool PendingUses::wait_for(Use& use, Stream stream) {
   const Result<void> waited =
       use.event.handle != nullptr ? device_->synchronize_event(use.event) : device_->synchronize_stream(stream);
   if (!waited) {
-    log_warning("runtime", "a freed block stays held back, for its stream cannot be waited for: " +
-                               waited.error().message());
+    log_warning("runtime",
+                "a freed block stays held back, for its stream cannot be waited for: " + waited.error().message());
     return false;
   }
   if (use.event.handle != nullptr) {

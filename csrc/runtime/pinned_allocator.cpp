@@ -58,7 +58,8 @@ void PinnedAllocator::deallocate(void* pointer) noexcept {
     std::lock_guard lock(mutex_);
     const auto found = blocks_.find(static_cast<const char*>(pointer));
     if (found == blocks_.end()) {
-      log(LogLevel::kError, "runtime", "a pointer was freed that the pinned allocator did not hand out, or freed twice");
+      log(LogLevel::kError, "runtime",
+          "a pointer was freed that the pinned allocator did not hand out, or freed twice");
       return;
     }
     size = found->second;

@@ -37,9 +37,10 @@ Error external(std::string message) { return {ErrorCode::kExternal, std::move(me
 Error internal(std::string message) { return {ErrorCode::kInternal, std::move(message)}; }
 
 void abort_on_misused_result(const Error* held) {
-  std::fprintf(stderr, "tessiq: bug: %s%s\n",
-               held != nullptr ? "the value of a failed call was read: " : "the error of a call that succeeded was read",
-               held != nullptr ? held->message().c_str() : "");
+  std::fprintf(
+      stderr, "tessiq: bug: %s%s\n",
+      held != nullptr ? "the value of a failed call was read: " : "the error of a call that succeeded was read",
+      held != nullptr ? held->message().c_str() : "");
   std::abort();
 }
 

@@ -57,7 +57,7 @@ Error internal(std::string message);
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: conversion is the point
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: conversion is the point
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   bool ok() const { return state_.index() == 0; }
@@ -121,11 +121,11 @@ class [[nodiscard]] Result<void> {
 #define TESSIQ_CONCAT(a, b) TESSIQ_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` from the enclosing function, or goes on.
-#define TESSIQ_RETURN_IF_ERROR(expression)                       \
-  do {                                                           \
-    if (auto tessiq_result_ = (expression); !tessiq_result_) {   \
-      return std::move(tessiq_result_).error();                  \
-    }                                                            \
+#define TESSIQ_RETURN_IF_ERROR(expression)                     \
+  do {                                                         \
+    if (auto tessiq_result_ = (expression); !tessiq_result_) { \
+      return std::move(tessiq_result_).error();                \
+    }                                                          \
   } while (false)
 
 // Declares or assigns `target` from the value of `expression`, or returns its error.

@@ -124,8 +124,7 @@ Result<void> CudaDevice::fill_bytes(void* target, uint8_t value, Bytes size, Str
 Result<MemoryInfo> CudaDevice::memory_info() {
   TESSIQ_RETURN_IF_ERROR(select());
   MemoryInfo info;
-  TESSIQ_RETURN_IF_ERROR(
-      check_cuda(api_, api_.cudaMemGetInfo(&info.free.value, &info.total.value), "cudaMemGetInfo"));
+  TESSIQ_RETURN_IF_ERROR(check_cuda(api_, api_.cudaMemGetInfo(&info.free.value, &info.total.value), "cudaMemGetInfo"));
   return info;
 }
 

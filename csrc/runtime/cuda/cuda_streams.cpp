@@ -14,8 +14,8 @@ Result<void> CudaStreamPool::learn_levels() {
   }
   int least = 0;
   int greatest = 0;
-  TESSIQ_RETURN_IF_ERROR(check_cuda(api_, api_.cudaDeviceGetStreamPriorityRange(&least, &greatest),
-                                    "cudaDeviceGetStreamPriorityRange"));
+  TESSIQ_RETURN_IF_ERROR(
+      check_cuda(api_, api_.cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange"));
   levels_ = std::clamp(least - greatest + 1, 1, kMaxLevels);
   return {};
 }

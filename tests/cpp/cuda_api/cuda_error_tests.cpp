@@ -10,9 +10,9 @@
 namespace tessiq {
 namespace {
 
-#define TESSIQ_SKIP_WITHOUT(api)              \
-  if (!(api)) {                               \
-    GTEST_SKIP() << (api).error().message();  \
+#define TESSIQ_SKIP_WITHOUT(api)             \
+  if (!(api)) {                              \
+    GTEST_SKIP() << (api).error().message(); \
   }
 
 class CudaError : public testing::Test {
@@ -54,21 +54,20 @@ TEST_F(CudaError, AStatusThatTheLibraryDoesNotKnowStillHasAText) {
 TEST_F(CudaError, NvrtcStatusesAreNamed) {
   const auto api = nvrtc_api();
   TESSIQ_SKIP_WITHOUT(api);
-  EXPECT_NE(check_nvrtc(**api, NVRTC_ERROR_COMPILATION, "compiling").error().message().find(
-                "NVRTC_ERROR_COMPILATION"),
+  EXPECT_NE(check_nvrtc(**api, NVRTC_ERROR_COMPILATION, "compiling").error().message().find("NVRTC_ERROR_COMPILATION"),
             std::string::npos);
-  EXPECT_EQ(check_nvrtc(**api, NVRTC_ERROR_OUT_OF_MEMORY, "compiling").error().code(),
-            ErrorCode::kResourceExhausted);
+  EXPECT_EQ(check_nvrtc(**api, NVRTC_ERROR_OUT_OF_MEMORY, "compiling").error().code(), ErrorCode::kResourceExhausted);
 }
 
 TEST_F(CudaError, CublasLtStatusesAreNamed) {
   const auto api = cublaslt_api();
   TESSIQ_SKIP_WITHOUT(api);
-  EXPECT_NE(check_cublaslt(**api, CUBLAS_STATUS_NOT_SUPPORTED, "matmul").error().message().find(
-                "CUBLAS_STATUS_NOT_SUPPORTED"),
+  EXPECT_NE(check_cublaslt(**api, CUBLAS_STATUS_NOT_SUPPORTED, "matmul")
+                .error()
+                .message()
+                .find("CUBLAS_STATUS_NOT_SUPPORTED"),
             std::string::npos);
-  EXPECT_EQ(check_cublaslt(**api, CUBLAS_STATUS_ALLOC_FAILED, "matmul").error().code(),
-            ErrorCode::kResourceExhausted);
+  EXPECT_EQ(check_cublaslt(**api, CUBLAS_STATUS_ALLOC_FAILED, "matmul").error().code(), ErrorCode::kResourceExhausted);
 }
 
 }  // namespace

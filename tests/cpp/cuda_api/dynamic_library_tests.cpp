@@ -22,9 +22,7 @@ TEST(DynamicLibrary, TakesALibraryThatIsInTheProcess) {
   EXPECT_NE(library->path().find(kLoaded), std::string::npos);
 }
 
-TEST(DynamicLibrary, TriesTheNamesInOrder) {
-  EXPECT_TRUE(DynamicLibrary::open({"libtessiq-none.so.1", kLoaded}).ok());
-}
+TEST(DynamicLibrary, TriesTheNamesInOrder) { EXPECT_TRUE(DynamicLibrary::open({"libtessiq-none.so.1", kLoaded}).ok()); }
 
 TEST(DynamicLibrary, SaysWhichLibraryIsMissingAndWhereItLooked) {
   const Result<DynamicLibrary> library = DynamicLibrary::open({"libtessiq-none.so.1"});

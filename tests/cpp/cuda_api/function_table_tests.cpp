@@ -85,8 +85,9 @@ class GpuFunctionTable : public FunctionTable {
   float* upload(const std::vector<float>& values) {
     void* memory = nullptr;
     EXPECT_EQ(runtime->cudaMalloc(&memory, values.size() * sizeof(float)), cudaSuccess);
-    EXPECT_EQ(runtime->cudaMemcpyAsync(memory, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice, nullptr),
-              cudaSuccess);
+    EXPECT_EQ(
+        runtime->cudaMemcpyAsync(memory, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice, nullptr),
+        cudaSuccess);
     return static_cast<float*>(memory);
   }
   std::vector<float> download(const float* memory, size_t count) {
@@ -159,8 +160,8 @@ TEST_F(GpuFunctionTable, OfCublasLtMultiplies) {
   ASSERT_EQ(api.cublasLtMatmulPreferenceCreate(&preference), CUBLAS_STATUS_SUCCESS);
   cublasLtMatmulHeuristicResult_t choice{};
   int choices = 0;
-  ASSERT_EQ(api.cublasLtMatmulAlgoGetHeuristic(handle, operation, layout, layout, layout, layout, preference, 1, &choice,
-                                               &choices),
+  ASSERT_EQ(api.cublasLtMatmulAlgoGetHeuristic(handle, operation, layout, layout, layout, layout, preference, 1,
+                                               &choice, &choices),
             CUBLAS_STATUS_SUCCESS);
   ASSERT_EQ(choices, 1);
   const float one = 1.0F;

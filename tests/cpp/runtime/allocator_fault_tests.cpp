@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "runtime/caching_allocator.h"
-#include "support/log.h"
 #include "runtime/fault_device.h"
+#include "support/log.h"
 
 namespace tessiq {
 namespace {

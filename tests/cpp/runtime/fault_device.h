@@ -114,7 +114,9 @@ class FaultDevice final : public Device {
     events_[event.handle].passed = true;
     return {};
   }
-  Result<double> elapsed_milliseconds(Event start, Event end) override { return host_.elapsed_milliseconds(start, end); }
+  Result<double> elapsed_milliseconds(Event start, Event end) override {
+    return host_.elapsed_milliseconds(start, end);
+  }
 
  private:
   struct EventRecord {

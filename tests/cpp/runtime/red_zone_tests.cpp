@@ -5,8 +5,8 @@
 #include <string>
 
 #include "runtime/caching_allocator.h"
-#include "runtime/null/null_device.h"
 #include "runtime/fault_device.h"
+#include "runtime/null/null_device.h"
 
 namespace tessiq {
 namespace {
