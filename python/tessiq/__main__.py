@@ -2,14 +2,10 @@
 
 import argparse
 import importlib
-import platform
 import sys
 from collections.abc import Sequence
 
-import torch
-
 import tessiq
-from tessiq import _C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

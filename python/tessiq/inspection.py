@@ -1,9 +1,10 @@
 """What this installation is and whether it works: the verbs ``info`` and ``doctor`` of the command line."""
 
-from collections.abc import Callable, Iterator
 import logging
-from pathlib import Path
 import platform
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -76,7 +77,8 @@ def _check(index: int) -> str | None:
     x = torch.linspace(-1, 1, 64).reshape(8, 8)
     logging.getLogger("tessiq").setLevel(logging.ERROR)
     try:
-        compiled = torch.compile(function, backend="tessiq", options={"device": torch.device("tessiq", index)})
+        options: dict[str, Any] = {"device": torch.device("tessiq", index)}
+        compiled = torch.compile(function, backend="tessiq", options=options)
         actual = compiled(x)
     except Exception as error:  # a check reports whatever goes wrong
         return f"fails: {error}"

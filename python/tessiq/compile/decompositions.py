@@ -1,7 +1,8 @@
 """What AOTAutograd breaks into smaller operations before the compiler sees a graph.
 
 The rule: decompose until the pieces are operations with a kernel, and stop there. PyTorch's core table, the operations
-it keeps whole for backends with fused kernels of their own, and entries of ours where PyTorch's go down to ``prims`` or where it has none.
+it keeps whole for backends with fused kernels of their own, and entries of ours where PyTorch's go down to ``prims`` or
+where it has none.
 """
 
 from collections.abc import Callable
@@ -44,9 +45,11 @@ def _var_mean(
     for axis in axes:
         count = count * x.shape[axis]
     lost = 1 if correction is None else correction
-    divisor = torch.sym_max(count - lost, 0)
+    divisor = torch.sym_max(count - lost, 0)  # type: ignore[no-untyped-call, operator]
     # A tensor divides by zero as PyTorch's variance does: to NaN or infinity, with no exception.
-    variance = total / divisor if not isinstance(divisor, (int, float)) or divisor != 0 else total / torch.zeros_like(total)
+    variance = (
+        total / divisor if not isinstance(divisor, (int, float)) or divisor != 0 else total / torch.zeros_like(total)
+    )
     if not keepdim:
         for axis in sorted((axis % x.dim() for axis in axes), reverse=True) if x.dim() else []:
             mean = mean.squeeze(axis)

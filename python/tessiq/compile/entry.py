@@ -6,7 +6,6 @@ there. Nothing registers it a second time: Dynamo refuses a name that is taken.
 
 from collections.abc import Callable, Mapping, Sequence
 
-import torch
 from torch import fx
 from torch._dynamo.backends.common import aot_autograd
 

@@ -80,11 +80,7 @@ class UncompiledCall:
 
 
 def _placement(module: fx.GraphModule, options: CompileOptions) -> Placement:
-    devices = {
-        value.device
-        for node in module.graph.nodes
-        if isinstance(value := node.meta.get("val"), torch.Tensor)
-    }
+    devices = {value.device for node in module.graph.nodes if isinstance(value := node.meta.get("val"), torch.Tensor)}
     ours = sorted({device.index or 0 for device in devices if device.type == "tessiq"})
     others = sorted(device.type for device in devices if device.type not in ("tessiq", "cpu"))
     if others:

@@ -4,9 +4,9 @@ Decides what a graph has to look like to be compiled; everything else raises :cl
 is. Types come from the fake tensors PyTorch left on the nodes, never from rules of ours.
 """
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-import operator
 
 import torch
 from torch import fx
@@ -47,7 +47,7 @@ class ImportedGraph:
 
     graph: _C.Graph
     inputs: tuple[Input, ...]
-    results: tuple[str | None | tuple[str, Extent], ...]
+    results: tuple[str | tuple[str, Extent] | None, ...]
     constants: tuple[torch.Tensor, ...]
     """Tensors the graph holds; passed after the call's own arguments."""
 
@@ -93,7 +93,7 @@ class Importer:
         self._parameters: list[tuple[str, TensorType]] = []
 
     def run(self) -> ImportedGraph:
-        results: tuple[str | None | tuple[str, Extent], ...] = ()
+        results: tuple[str | tuple[str, Extent] | None, ...] = ()
         self._note_carried_sizes()
         for node in self._module.graph.nodes:
             match node.op:
@@ -109,7 +109,7 @@ class Importer:
                     raise Unrepresentable(f"a {kind} node ({node.name}): the graph did not come through AOTAutograd")
         return self._build(results)
 
-    def _build(self, results: tuple[str | None | tuple[str, Extent], ...]) -> ImportedGraph:
+    def _build(self, results: tuple[str | tuple[str, Extent] | None, ...]) -> ImportedGraph:
         try:
             for name, type_ in self._parameters:
                 self._builder.add_parameter(name, type_)
@@ -152,7 +152,9 @@ class Importer:
         """None for a packed row-major tensor. Compared as PyTorch compares: symbolic products are known to be equal."""
         expected: int | torch.SymInt = 1
         packed = True
-        for size, stride in zip(reversed(value.shape), reversed(value.stride()), strict=True):
+        sizes: Sequence[int | torch.SymInt] = value.shape
+        strides: Sequence[int | torch.SymInt] = value.stride()
+        for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
             if isinstance(size, int) and size == 1:
                 continue
             if isinstance(size, int) and size == 0:
@@ -161,7 +163,7 @@ class Importer:
             wanted = expected.node.expr if isinstance(expected, torch.SymInt) else expected
             packed = packed and bool(same == wanted)
             expected = expected * size
-        return None if packed else self._extents(value.stride())
+        return None if packed else self._extents(strides)
 
     def _placeholder(self, node: fx.Node) -> None:
         value = node.meta.get("val")
@@ -194,8 +196,10 @@ class Importer:
         value = node.meta.get("val")
         if node.target is operator.getitem:
             source, index = node.args
-            assert isinstance(source, fx.Node) and isinstance(index, int)
-            self._values[node] = self._members[source][index]
+            assert isinstance(source, fx.Node)
+            assert isinstance(index, int)
+            if value is not None:
+                self._values[node] = self._members[source][index]
             return
         if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
             return  # size arithmetic: wherever it is read, its expression stands
@@ -203,15 +207,15 @@ class Importer:
             raise Unrepresentable(f"{node.name} calls {node.target}, which is no single operator")
         if value is None:
             raise Unrepresentable(f"{node.name} ({node.target}) has no recorded result")
-        values = list(value) if isinstance(value, tuple | list) else [value]
+        values: list[torch.Tensor | None] = [*value] if isinstance(value, tuple | list) else [node.meta["val"]]
         results = self._results(node, values, isinstance(value, tuple | list))
         operands, attributes = self._arguments(node)
         self._note_views(node, values, attributes)
-        if self._on_device and all(one.device.type == "cpu" for one in values):
+        if self._on_device and all(one is None or one.device.type == "cpu" for one in values):
             attributes["tessiq.device"] = "host"
         self._nodes.append((str(node.target), operands, attributes, results, _location(node)))
 
-    def _results(self, node: fx.Node, values: list[torch.Tensor], many: bool) -> list[tuple[str, TensorType]]:
+    def _results(self, node: fx.Node, values: list[torch.Tensor | None], many: bool) -> list[tuple[str, TensorType]]:
         """A result takes the name of the getitem that reads it, since that is what the rest of the graph calls it."""
         names = [node.name]
         if many:
@@ -220,22 +224,28 @@ class Importer:
             self._members[node] = names
         else:
             self._values[node] = node.name
-        return [(name, self._type(value, name)) for name, value in zip(names, values, strict=True)]
+        return [
+            # None is what an operator was asked to leave out; nothing reads it as a tensor.
+            (name, ("f32", [0], None) if value is None else self._type(value, name))
+            for name, value in zip(names, values, strict=True)
+        ]
 
-    def _note_views(self, node: fx.Node, values: list[torch.Tensor], attributes: dict[str, Argument]) -> None:
+    def _note_views(self, node: fx.Node, values: list[torch.Tensor | None], attributes: dict[str, Argument]) -> None:
         source = node.args[0] if node.args else None
         if not isinstance(source, fx.Node):
             return
         target = node.target
         assert isinstance(target, torch._ops.OpOverload)
         base = source.meta["val"]
-        if not isinstance(base, torch.Tensor) or any(one.dtype != base.dtype for one in values):
+        if not isinstance(base, torch.Tensor) or any(one is None or one.dtype != base.dtype for one in values):
             return
         if target is torch.ops.aten._unsafe_view.default:
             attributes["tessiq.offsets"] = [0]
         elif _is_view(target) and target is not torch.ops.aten.as_strided.default:
             # as_strided counts from the start of the storage, which a copy of the tensor does not share.
-            attributes["tessiq.offsets"] = [self._offset(one.storage_offset() - base.storage_offset()) for one in values]
+            attributes["tessiq.offsets"] = [
+                self._offset(one.storage_offset() - base.storage_offset()) for one in values if one is not None
+            ]
 
     def _offset(self, offset: int | torch.SymInt) -> object:
         extent = self._sizes.extent(offset)
@@ -272,6 +282,8 @@ class Importer:
             return argument
         if isinstance(argument, fx.Node):
             value = argument.meta.get("val")
+            if value is None:
+                return None
             if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
                 return self._offset(value)
             raise Unrepresentable(f"{argument.name} is read as a number and is a {type(value).__name__}")
@@ -285,12 +297,12 @@ class Importer:
             return [self._attribute(member) for member in argument]
         raise Unrepresentable(f"an argument of type {type(argument).__name__}")
 
-    def _output(self, node: fx.Node) -> Iterator[str | None | tuple[str, Extent]]:
+    def _output(self, node: fx.Node) -> Iterator[str | tuple[str, Extent] | None]:
         returned = node.args[0]
         if not isinstance(returned, list | tuple):
             raise Unrepresentable("the graph does not return a tuple")
         for one in returned:
-            if one is None:
+            if one is None or (isinstance(one, fx.Node) and one.meta.get("val") is None):
                 yield None
             elif isinstance(one, fx.Node) and one in self._values:
                 yield self._values[one]
@@ -300,5 +312,3 @@ class Importer:
                 yield ("size", one)
             else:
                 raise Unrepresentable(f"the graph returns a {type(one).__name__}")
-
-

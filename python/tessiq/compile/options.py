@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from tessiq import _C
+from tessiq.device.names import cpu
 
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 """The names ``torch.compile`` knows; all of them compile alike for now."""
@@ -17,12 +18,13 @@ class CompileOptions:
     """The options of one compile.
 
     Attributes:
-        device: where claimed operations run when the model's tensors are on the host. The reference device unless named;
-            tensors that already are on a tessiq device decide for themselves.
-        interpret: run every operation through PyTorch, with no kernel of tessiq's own. Slow; the oracle to compare with.
+        device: where claimed operations run when the model's tensors are on the host. The reference device unless
+            named; tensors that already are on a tessiq device decide for themselves.
+        interpret: run every operation through PyTorch, with no kernel of tessiq's own. Slow; the oracle to compare
+            with.
     """
 
-    device: torch.device = torch.device("tessiq", 0)
+    device: torch.device = cpu
     interpret: bool = False
 
 
@@ -60,7 +62,9 @@ def parse_options(mode: str | None, options: Mapping[str, object] | None) -> Com
     values = dict(options or {})
     for name in values:
         if name not in names:
-            raise ValueError(f"unknown option {name!r}{_near(name, names)}: the options are {', '.join(map(repr, names))}")
+            raise ValueError(
+                f"unknown option {name!r}{_near(name, names)}: the options are {', '.join(map(repr, names))}"
+            )
     interpret = values.get("interpret", False)
     if not isinstance(interpret, bool):
         raise ValueError(f"option 'interpret' is True or False, not {interpret!r}")

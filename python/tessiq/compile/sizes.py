@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-import sympy
+import sympy  # type: ignore[import-untyped]
 import torch
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Max, Min, Mod, PythonMod
 
@@ -28,7 +28,12 @@ def _expression(expr: sympy.Expr) -> SizeExpr:
         return ("mul", *map(_expression, expr.args))
     if isinstance(expr, sympy.Pow) and expr.exp.is_Integer and int(expr.exp) > 0:
         return ("mul", *[_expression(expr.base)] * int(expr.exp))
-    for kinds, name in (((FloorDiv, CleanDiv), "floordiv"), ((Mod, PythonMod), "mod"), ((Max,), "max"), ((Min,), "min")):
+    for kinds, name in (
+        ((FloorDiv, CleanDiv), "floordiv"),
+        ((Mod, PythonMod), "mod"),
+        ((Max,), "max"),
+        ((Min,), "min"),
+    ):
         if isinstance(expr, kinds):
             return (name, *map(_expression, expr.args))
     raise Unrepresentable(f"a size computed as {expr}")

@@ -16,7 +16,7 @@ class Digits:
 
 
 def load_digits() -> Digits:
-    """Scikit-learn's 1797 digits where it is installed, else as many generated ones: a blurred shape each, and noise."""
+    """Scikit-learn's 1797 digits where it is installed, else as many generated: a blurred shape for each, and noise."""
     try:
         bunch = import_module("sklearn.datasets").load_digits()
     except ImportError:

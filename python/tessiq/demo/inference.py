@@ -1,10 +1,11 @@
 """Compares compiled inference with PyTorch: error against the CPU, and time beside eager in the same run."""
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
 import statistics
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import torch
 
@@ -53,7 +54,7 @@ def compare(case: Case, setting: Setting) -> list[Result]:
             recorder.end_first_call()
             again = compiled(moved).cpu()
             report = recorder.report()
-            eager, fast = alternate(lambda y=moved: at_home(y), lambda y=moved: compiled(y), setting.wait)
+            eager, fast = alternate(partial(at_home, moved), partial(compiled, moved), setting.wait)
         error = max(largest_difference(actual, expected), largest_difference(again, expected))
         shape = "x".join(map(str, x.shape))
         results.append(Result(case.name, setting.label, shape, error, ERROR_BOUND, report, eager, fast))

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 
 
 class Chain(nn.Module):
@@ -50,7 +50,8 @@ class DigitsNet(nn.Module):
         """``x`` is (batch, 1, 8, 8); the result is a score for each of ten digits."""
         x = F.max_pool2d(F.relu(self.first(x)), 2)
         x = F.relu(self.second(x))
-        return self.out(x.flatten(1))
+        scores: torch.Tensor = self.out(x.flatten(1))
+        return scores
 
 
 @dataclass(frozen=True)

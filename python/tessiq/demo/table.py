@@ -65,8 +65,9 @@ def _conditions(command: str) -> list[str]:
     devices = ", ".join(_C.device_properties(index)[0] for index in range(tessiq.device_count()))
     day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     return [
-        f"`{command}` on {day}: {_processor()}, {len(os.sched_getaffinity(0))} cores, {torch.get_num_threads()} threads; "
-        f"devices: {devices}; tessiq {tessiq.__version__}, PyTorch {torch.__version__}.",
+        f"`{command}` on {day}: {_processor()}, {len(os.sched_getaffinity(0))} cores, "
+        f"{torch.get_num_threads()} threads; devices: {devices}; "
+        f"tessiq {tessiq.__version__}, PyTorch {torch.__version__}.",
         "Errors are against PyTorch eager on the CPU: the largest absolute difference of the output, for training the "
         "largest difference of a parameter relative to its largest element. "
         f"Times are host times of a whole call (training: a whole step), medians of {ROUNDS} (training: of all steps), "
@@ -79,7 +80,7 @@ def _unclaimed(results: Sequence[Result]) -> list[str]:
     lines = []
     for model in dict.fromkeys(one.model for one in results):
         result = next(one for one in results if one.model == model)
-        groups = [f"{op} ×{count} ({reason})" for (op, reason), count in result.report.unclaimed().items()]
+        groups = [f"{op} {count} times ({reason})" for (op, reason), count in result.report.unclaimed().items()]
         groups += [f"a graph of {one.operations} ({one.reason})" for one in result.report.uncompiled]
         lines.append(f"* {model}: {', '.join(groups) if groups else 'everything claimed'}")
     return ["Not claimed, and why:", "", *lines]

@@ -1,8 +1,8 @@
-"""Trains one network twice from the same seed, compiled and eager, step by step in turn, and compares every parameter."""
+"""Trains a network twice from the same seed, compiled and eager, step by step in turn, and compares each parameter."""
 
-from collections.abc import Callable
 import statistics
 import time
+from collections.abc import Callable
 
 import torch
 from torch import nn
@@ -38,7 +38,7 @@ class Side:
         self._wait()
         started = time.perf_counter()
         self._optimiser.zero_grad()
-        nn.functional.cross_entropy(self.call(images), labels).backward()
+        nn.functional.cross_entropy(self.call(images), labels).backward()  # type: ignore[no-untyped-call]
         self._optimiser.step()
         self._wait()
         self.milliseconds.append((time.perf_counter() - started) * 1000)

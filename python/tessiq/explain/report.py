@@ -1,4 +1,4 @@
-"""The facts of one report, as data. Says nothing of how they look and computes nothing that a part of the compiler knows.
+"""The facts of one report, as data. Says nothing of how they look, computes nothing that a part of the compiler knows.
 
 Every record is read from the object that acts on it: fates and kernels from the program, passes from the pass manager,
 crossings from the executor's counters.
@@ -142,7 +142,7 @@ class Totals:
 
     @property
     def claimed_share(self) -> float:
-        """Of the operations that compute something, views left out, the share that PyTorch's dispatcher does not run."""
+        """Of the operations that compute something (no view does), the share that PyTorch's dispatcher does not run."""
         return self.claimed / self.computing if self.computing else 1.0
 
 
