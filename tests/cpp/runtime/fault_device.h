@@ -15,6 +15,17 @@ namespace tessiq::testing_support {
 
 class FaultDevice final : public Device {
  public:
+  FaultDevice() = default;
+  // A test may leave blocks live: they belong to it, and it to this device.
+  ~FaultDevice() override {
+    for (const auto& [pointer, size] : live_) {
+      host_.deallocate(pointer, Bytes{size});
+    }
+    for (const auto& [handle, record] : events_) {
+      host_.destroy_event(Event{handle});
+    }
+  }
+
   // The call at this position, counted from 0, fails once. -1: none.
   void fail_call(int position) { failing_call_ = position; }
   void fail_every_allocation(bool fail) { allocations_fail_ = fail; }
