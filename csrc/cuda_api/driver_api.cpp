@@ -10,9 +10,10 @@ namespace {
 Result<void*> entry_point(const CudaRuntimeApi& runtime, const char* name) {
   void* address = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
-  // The version of the headers: the prototype that was compiled against, whatever the driver's newest is.
+  // The version of the headers: the prototype that was compiled against, whatever the driver's newest is. And the
+  // variants for which a null stream is the legacy default stream, not the thread's own.
   const cudaError_t status =
-      runtime.cudaGetDriverEntryPointByVersion(name, &address, CUDA_VERSION, cudaEnableDefault, &found);
+      runtime.cudaGetDriverEntryPointByVersion(name, &address, CUDA_VERSION, cudaEnableLegacyStream, &found);
   TESSIQ_RETURN_IF_ERROR(check_cuda(runtime, status, name));
   if (found == cudaDriverEntryPointVersionNotSufficent) {
     return not_found(std::string("the NVIDIA driver is older than CUDA ") + std::to_string(CUDA_VERSION / 1000) + "." +
