@@ -38,9 +38,7 @@ Result<std::shared_ptr<CompiledGraph>> attempt(ir::Graph& graph, const program::
   const Stopwatch pass_time;
   passes::PipelineOptions pipeline;
   pipeline.keep_ir = options.keep_ir;
-#ifdef NDEBUG
-  pipeline.verify_each = false;
-#endif
+  pipeline.verify_each = TESSIQ_CHECKS != 0;
   TESSIQ_ASSIGN_OR_RETURN(compiled->passes,
                           passes::run_pipeline(graph, passes::kCompilePipeline, target, pipeline));
   compiled->final = ir::print(graph);

@@ -1,0 +1,90 @@
+"""Four elementwise operations on three float32 inputs: ``sigmoid(relu(a * b + c))``, against the copy ceiling of the
+same run, eager CUDA and Inductor.
+
+Measures memory traffic: 64 Mi elements are far larger than the last-level cache, 1 Mi far smaller. Bytes are what a
+fused kernel has to move, three reads and one write, whoever moves more. Results are compared before they are timed.
+"""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+import tessiq
+from clocks import Contender, measure
+
+SIZES = {"64Mi": 64 * 1024 * 1024, "1Mi": 1024 * 1024, "1ki": 1024}
+
+
+def chain(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    """The work."""
+    return torch.sigmoid(torch.relu(a * b + c))
+
+
+def rows_of(label: str, count: int, device: torch.device) -> list[dict[str, object]]:
+    """Every contender's row for one size."""
+    cuda = [torch.randn(count, device="cuda") for _ in range(3)]
+    ours = [x.cpu().to(device) for x in cuda]
+    compiled = torch.compile(chain, backend="tessiq")
+    inductor = torch.compile(chain)
+    expected = chain(*(x.double() for x in cuda)).float().cpu()
+    target = torch.empty_like(ours[0])
+
+    before = tessiq._C.kernel_counters()["cuda_launches"]
+    fallbacks = dict(tessiq.fallbacks())
+    error = (compiled(*ours).cpu() - expected).abs().max().item()
+    assert error <= 1e-6, error
+    calls_before = tessiq._C.kernel_counters()["cuda_launches"]
+    tessiq.reset_fallbacks()
+    compiled(*ours)
+    launched = tessiq._C.kernel_counters()["cuda_launches"] - calls_before
+    assert calls_before > before and launched == 1, f"{launched} launches where one kernel was expected"
+    borrowed = {name: counts for name, counts in tessiq.fallbacks().items() if name not in fallbacks}
+    assert not borrowed, f"operators fell back: {borrowed}"
+
+    wait_ours = torch.tessiq.synchronize
+    wait_cuda = torch.cuda.synchronize
+    timings = measure(
+        [
+            Contender("copy", lambda: target.copy_(ours[0]), wait_ours),
+            Contender("tessiq", lambda: compiled(*ours), wait_ours),
+            Contender("eager", lambda: chain(*cuda), wait_cuda),
+            Contender("inductor", lambda: inductor(*cuda), wait_cuda),
+        ]
+    )
+    rows: list[dict[str, object]] = []
+    for name, timing in timings.items():
+        moved = count * 4 * (2 if name == "copy" else 4)
+        clock = timing.queued_us if name == "copy" else timing.kernel_us
+        row = {"work": f"chain4 {label} float32", "contender": name, **asdict(timing), "bytes": moved}
+        row["GB_per_s"] = round(moved / clock / 1e3, 1) if clock else None
+        row["GB_per_s_clock"] = "queued" if name == "copy" else "kernel"
+        rows.append(row)
+    ceiling = rows[0]["GB_per_s"]
+    for row in rows:
+        rate = row["GB_per_s"]
+        row["of_copy_ceiling"] = round(rate / ceiling, 4) if isinstance(rate, float) and isinstance(ceiling, float) else None
+    rows[1]["max_error_to_float64"] = error
+    return rows
+
+
+def main() -> None:
+    """Writes the rows where ``--json`` says, and prints them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    device = tessiq.gpu_at(0)
+    rows: list[dict[str, object]] = []
+    with torch.no_grad():
+        for label, count in SIZES.items():
+            rows += rows_of(label, count, device)
+    for row in rows:
+        print(json.dumps(row))
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
