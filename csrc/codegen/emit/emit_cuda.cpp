@@ -125,14 +125,15 @@ class CudaText {
   }
 
   std::string locate_function() const {
-    std::string text = "template <typename I> struct place { I ";
-    std::string assignments;
+    std::vector<std::string> names;
+    std::vector<std::string> offsets;
     for (size_t t = 0; t < tensor_count(); ++t) {
-      text += (t == 0 ? "" : ", ") + tensor_name(t);
-      assignments += "  at." + tensor_name(t) + " = " + offset_text(sizes_.strides[t], rank(), "I") + ";\n";
+      names.push_back(tensor_name(t));
+      offsets.push_back(offset_text(sizes_.strides[t], rank(), "I"));
     }
-    text += "; };\ntemplate <typename I> TESSIQ_INLINE place<I> locate(const I i" + size_parameters() + ") {\n";
-    return text + coordinate_lines(sizes_, "I", "  ") + "  place<I> at;\n" + assignments + "  return at;\n}\n";
+    return "template <typename I> struct place { I " + joined(names, ", ") +
+           "; };\ntemplate <typename I> TESSIQ_INLINE place<I> locate(const I i" + size_parameters() + ") {\n" +
+           coordinate_lines(sizes_, "I", "  ") + "  return {" + joined(offsets, ", ") + "};\n}\n";
   }
 
   std::string load_text(size_t t) const {
@@ -226,8 +227,8 @@ class CudaText {
     const std::string width = std::to_string(variant.vector_width);
     const std::string units = std::to_string(variant.elements_per_thread / variant.vector_width);
     return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +
-           "(" + pointer_parameters(kernel_) + size_parameters() + ", const i64 n) {\n  tessiq::@::run<" + index +
-           ", " + width + ", " + units + ">(" + arguments + size_arguments() + ", " + index + "(n));\n}\n";
+           "(" + pointer_parameters(kernel_) + size_parameters() + ", const i64 n) { tessiq::@::run<" + index + ", " +
+           width + ", " + units + ">(" + arguments + size_arguments() + ", " + index + "(n)); }\n";
   }
 
   const LoopKernel& kernel_;

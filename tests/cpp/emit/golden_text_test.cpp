@@ -56,7 +56,8 @@ TEST_P(GoldenText, IsWhatTheEmitterWrites) {
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenText, testing::ValuesIn(golden_files()),
                          [](const testing::TestParamInfo<fs::path>& file) {
-                           std::string name = file.param.parent_path().filename().string() + "_" + file.param.stem().string();
+                           std::string name =
+                               file.param.parent_path().filename().string() + "_" + file.param.stem().string();
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

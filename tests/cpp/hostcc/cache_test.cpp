@@ -152,7 +152,8 @@ TEST_F(CacheTest, TwoProcessesWriteOneEntry) {
   for (int round = 0; round < 300; ++round) {
     cache.write("shared", std::string(20000, child == 0 ? 'c' : 'p'));
     const auto content = cache.read("shared");
-    const bool whole = content && content->size() == 20000 && content->find_first_not_of((*content)[0]) == std::string::npos;
+    const bool whole =
+        content && content->size() == 20000 && content->find_first_not_of((*content)[0]) == std::string::npos;
     if (child == 0 && !whole) {
       ::_exit(1);
     }

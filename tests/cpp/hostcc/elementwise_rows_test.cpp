@@ -16,9 +16,9 @@ struct Layout {
 };
 constexpr int64_t kRows = 8;
 constexpr int64_t kColumns = 12;
-const std::vector<Layout> kLayouts = {{"packed", kColumns, 1},    {"one row", 0, 1}, {"one column", 1, 0},
-                                      {"one element", 0, 0},      {"transposed", 1, kRows},
-                                      {"every second element", 3 * kColumns, 2}};
+const std::vector<Layout> kLayouts = {{"packed", kColumns, 1},  {"one row", 0, 1},
+                                      {"one column", 1, 0},     {"one element", 0, 0},
+                                      {"transposed", 1, kRows}, {"every second element", 3 * kColumns, 2}};
 
 // Operand k of the n-th round takes layout n + k, so that every operand meets every layout and layouts meet each other.
 Symbols symbols_of_round(const ir::Graph& graph, size_t round) {
@@ -43,10 +43,14 @@ double tolerance_of(const ir::Graph& graph) {
     return 0;
   }
   switch (step->element) {
-    case ElementType::kFloat64: return 1e-14;
-    case ElementType::kFloat32: return 1e-6;
-    case ElementType::kFloat16: return 1e-3;
-    default: return 8e-3;
+    case ElementType::kFloat64:
+      return 1e-14;
+    case ElementType::kFloat32:
+      return 1e-6;
+    case ElementType::kFloat16:
+      return 1e-3;
+    default:
+      return 8e-3;
   }
 }
 

@@ -77,30 +77,48 @@ T get(const std::byte* at) {
 inline void write_scalar(std::byte* at, const Scalar& scalar) {
   switch (scalar.type()) {
     case ElementType::kBool:
-    case ElementType::kUInt8: return put<uint8_t>(at, scalar.as_integer());
-    case ElementType::kInt8: return put<int8_t>(at, scalar.as_integer());
-    case ElementType::kInt16: return put<int16_t>(at, scalar.as_integer());
-    case ElementType::kInt32: return put<int32_t>(at, scalar.as_integer());
-    case ElementType::kInt64: return put<int64_t>(at, scalar.as_integer());
-    case ElementType::kFloat16: return put<uint16_t>(at, encode_half(scalar.as_float(), 10, -14));
-    case ElementType::kBFloat16: return put<uint16_t>(at, encode_half(scalar.as_float(), 7, -126));
-    case ElementType::kFloat32: return put<float>(at, scalar.as_float());
-    case ElementType::kFloat64: return put<double>(at, scalar.as_float());
+    case ElementType::kUInt8:
+      return put<uint8_t>(at, scalar.as_integer());
+    case ElementType::kInt8:
+      return put<int8_t>(at, scalar.as_integer());
+    case ElementType::kInt16:
+      return put<int16_t>(at, scalar.as_integer());
+    case ElementType::kInt32:
+      return put<int32_t>(at, scalar.as_integer());
+    case ElementType::kInt64:
+      return put<int64_t>(at, scalar.as_integer());
+    case ElementType::kFloat16:
+      return put<uint16_t>(at, encode_half(scalar.as_float(), 10, -14));
+    case ElementType::kBFloat16:
+      return put<uint16_t>(at, encode_half(scalar.as_float(), 7, -126));
+    case ElementType::kFloat32:
+      return put<float>(at, scalar.as_float());
+    case ElementType::kFloat64:
+      return put<double>(at, scalar.as_float());
   }
 }
 
 inline Scalar read_scalar(const std::byte* at, ElementType type) {
   switch (type) {
     case ElementType::kBool:
-    case ElementType::kUInt8: return Scalar::of_integer(get<uint8_t>(at), type);
-    case ElementType::kInt8: return Scalar::of_integer(get<int8_t>(at), type);
-    case ElementType::kInt16: return Scalar::of_integer(get<int16_t>(at), type);
-    case ElementType::kInt32: return Scalar::of_integer(get<int32_t>(at), type);
-    case ElementType::kInt64: return Scalar::of_integer(get<int64_t>(at), type);
-    case ElementType::kFloat16: return Scalar::of_float(decode_half(get<uint16_t>(at), 10, -14), type);
-    case ElementType::kBFloat16: return Scalar::of_float(decode_half(get<uint16_t>(at), 7, -126), type);
-    case ElementType::kFloat32: return Scalar::of_float(static_cast<double>(get<float>(at)), type);
-    case ElementType::kFloat64: return Scalar::of_float(get<double>(at), type);
+    case ElementType::kUInt8:
+      return Scalar::of_integer(get<uint8_t>(at), type);
+    case ElementType::kInt8:
+      return Scalar::of_integer(get<int8_t>(at), type);
+    case ElementType::kInt16:
+      return Scalar::of_integer(get<int16_t>(at), type);
+    case ElementType::kInt32:
+      return Scalar::of_integer(get<int32_t>(at), type);
+    case ElementType::kInt64:
+      return Scalar::of_integer(get<int64_t>(at), type);
+    case ElementType::kFloat16:
+      return Scalar::of_float(decode_half(get<uint16_t>(at), 10, -14), type);
+    case ElementType::kBFloat16:
+      return Scalar::of_float(decode_half(get<uint16_t>(at), 7, -126), type);
+    case ElementType::kFloat32:
+      return Scalar::of_float(static_cast<double>(get<float>(at)), type);
+    case ElementType::kFloat64:
+      return Scalar::of_float(get<double>(at), type);
   }
   return Scalar::of_integer(0, type);
 }
@@ -108,9 +126,9 @@ inline Scalar read_scalar(const std::byte* at, ElementType type) {
 // The values that break arithmetic, then ordinary ones; `index` counts through them.
 inline Scalar interesting(ElementType type, int64_t index) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static const std::vector<double> floats = {0.0,  -0.0, 1.0,    -1.0,  0.5,  2.0,  -3.75,     kInfinity, -kInfinity,
-                                             NAN,  3.0,  1e-3,   -2.5,  7.25, 0.25, 100.0,     -0.5,      1e-30,
-                                             6e4,  -7.0, 0.8125, 1e-41, 31.0, 3e38, 5.9605e-8, 4.5,       -1e-3};
+  static const std::vector<double> floats = {0.0, -0.0, 1.0,    -1.0,  0.5,  2.0,  -3.75,     kInfinity, -kInfinity,
+                                             NAN, 3.0,  1e-3,   -2.5,  7.25, 0.25, 100.0,     -0.5,      1e-30,
+                                             6e4, -7.0, 0.8125, 1e-41, 31.0, 3e38, 5.9605e-8, 4.5,       -1e-3};
   static const std::vector<int64_t> integers = {0,   1,   -1,  2,    3,     -7,    5,          127,         -128,
                                                 255, 10,  -3,  64,   -2,    31,    32767,      -32768,      8,
                                                 33,  100, -50, 1000, 65537, 70000, 2147483647, -2147483648, 7};

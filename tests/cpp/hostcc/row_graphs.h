@@ -31,6 +31,15 @@ inline ir::TensorType row_type(ir::ElementType element, const std::string& name,
 // Null where the row has no step for these types.
 inline std::unique_ptr<ir::Graph> row_graph(const optable::OpInfo& op, const std::vector<optable::Condition>& when,
                                             ir::ElementType type, RowShape shape) {
+  for (const optable::Condition& condition : when) {
+    // A fraction makes PyTorch's result a floating type, and it refuses integers to negative powers.
+    const bool no_natural =
+        condition.test == optable::Condition::Test::kNumber &&
+        (condition.number < 0 || condition.number != static_cast<double>(static_cast<int64_t>(condition.number)));
+    if (no_natural && ir::is_integral(type)) {
+      return nullptr;
+    }
+  }
   auto graph = std::make_unique<ir::Graph>();
   ir::AttributeMap attributes;
   std::vector<ir::Value*> operands;
