@@ -33,3 +33,5 @@ set_target_properties(_C PROPERTIES
     SKIP_BUILD_RPATH ON
     INSTALL_RPATH "$ORIGIN/../torch/lib")
 install(TARGETS _C LIBRARY DESTINATION tessiq COMPONENT python)
+
+include(TessiqBuildInfo)

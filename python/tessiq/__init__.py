@@ -1,0 +1,35 @@
+"""tessiq: a PyTorch device and graph compiler for NVIDIA GPUs, with a CPU reference device.
+
+Importing it registers the device ``tessiq`` (index 0 is the reference device, GPUs follow) and makes it this
+process's accelerator.
+"""
+
+from tessiq.device import extension as _extension
+
+_extension.load()
+
+from tessiq import _C  # noqa: E402 - needs the check that load() makes
+from tessiq.device import register as _register  # noqa: E402
+
+_register.register()
+
+from tessiq.config import config  # noqa: E402
+from tessiq.device.fallback import fallbacks, reset_fallbacks  # noqa: E402
+from tessiq.device.names import cpu, device_count, gpu, gpu_at, is_available  # noqa: E402
+from tessiq.explain import Report, explain  # noqa: E402
+
+__version__: str = _C.__version__
+
+__all__ = [
+    "Report",
+    "__version__",
+    "config",
+    "cpu",
+    "device_count",
+    "explain",
+    "fallbacks",
+    "gpu",
+    "gpu_at",
+    "is_available",
+    "reset_fallbacks",
+]

@@ -1,0 +1,1 @@
+"""The device as PyTorch sees it: names, streams, memory, random state."""

@@ -1,0 +1,14 @@
+"""Tells PyTorch's Python side about the device. Runs once, when the package is imported."""
+
+import torch
+
+from tessiq.device import interface, logs
+
+
+def register() -> None:
+    """Give PyTorch the device's module, and generate ``tensor.tessiq()`` and the like."""
+    logs.connect()
+    torch._register_device_module("tessiq", interface)
+    torch.utils.generate_methods_for_privateuse1_backend(
+        for_tensor=True, for_module=True, for_packed_sequence=True, for_storage=True
+    )
