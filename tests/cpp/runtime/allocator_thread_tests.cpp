@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
 
 #include "runtime/caching_allocator.h"
 #include "runtime/host/host_device.h"
+#include "runtime/inline_streams.h"
 #include "runtime/pinned_allocator.h"
 
 namespace tessiq {
@@ -15,6 +17,45 @@ namespace {
 
 constexpr int kThreads = 4;
 constexpr int kRounds = 400;
+
+// Notices two threads inside allocate or deallocate at once. Its memory is never touched.
+class SerialDevice final : public InlineStreamDevice {
+ public:
+  SerialDevice() : InlineStreamDevice(DeviceIndex{0}, DeviceKind::kNull) {}
+
+  bool overlapped() const { return overlapped_; }
+
+  DeviceKind kind() const override { return DeviceKind::kNull; }
+  Ordinal ordinal() const override { return Ordinal{0}; }
+  Result<DeviceProperties> properties() override { return DeviceProperties{}; }
+  Result<void*> allocate(Bytes size) override {
+    const Inside inside(*this);
+    return allocate_host_memory(size);
+  }
+  void deallocate(void* pointer, Bytes) noexcept override {
+    const Inside inside(*this);
+    std::free(pointer);
+  }
+  Result<void> copy_to_device(void*, const void*, Bytes, Stream, Blocking) override { return {}; }
+  Result<void> copy_to_host(void*, const void*, Bytes, Stream, Blocking) override { return {}; }
+  Result<void> copy_on_device(void*, const void*, Bytes, Stream) override { return {}; }
+  Result<void> fill_bytes(void*, uint8_t, Bytes, Stream) override { return {}; }
+
+ private:
+  struct Inside {
+    explicit Inside(SerialDevice& owner) : device(owner) {
+      if (device.inside_.fetch_add(1) != 0) {
+        device.overlapped_ = true;
+      }
+      std::this_thread::yield();
+    }
+    ~Inside() { device.inside_.fetch_sub(1); }
+    SerialDevice& device;
+  };
+
+  std::atomic<int> inside_{0};
+  std::atomic<bool> overlapped_{false};
+};
 
 // Runs `body(thread)` on every thread and joins them.
 template <typename Body>
@@ -79,6 +120,20 @@ TEST(AllocatorThreads, EmptyingTheCacheBesideOthersHarmsNoOne) {
     }
   });
   EXPECT_EQ(broken, 0);
+}
+
+TEST(AllocatorThreads, TheDeviceIsAskedByOneThreadAtATime) {
+  SerialDevice device;
+  CachingAllocator allocator(device, AllocatorMode::kCaching);
+  on_threads([&](int thread) {
+    for (int round = 0; round < kRounds; ++round) {
+      allocator.deallocate(*allocator.allocate(Bytes{512 * static_cast<size_t>(1 + thread + round % 7)}, Stream{}));
+      if (round % 5 == 0) {
+        allocator.empty_cache();
+      }
+    }
+  });
+  EXPECT_FALSE(device.overlapped());
 }
 
 TEST(AllocatorThreads, ABlockMayBeFreedByAnotherThread) {
