@@ -48,13 +48,13 @@ FIELDS = {
 }
 
 # Functions every emitter's prelude provides: csrc/optable/intrinsics.md. Number of arguments by name.
+_UNARY = """exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+erf erfc lgamma floor ceil trunc rint abs_value is_nan is_inf is_finite sign_bit bit_not"""
+_BINARY = """atan2 hypot fmod pow copysign nextafter maximum minimum fmax fmin trunc_divide floor_divide trunc_remainder
+floor_remainder power shift_left shift_right"""
 INTRINSICS = {
-    **dict.fromkeys("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt".split(), 1),
-    **dict.fromkeys("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh".split(), 1),
-    **dict.fromkeys("erf erfc lgamma floor ceil trunc rint".split(), 1),
-    **dict.fromkeys("abs_value is_nan is_inf is_finite sign_bit bit_not".split(), 1),
-    **dict.fromkeys("atan2 hypot fmod pow copysign nextafter maximum minimum fmax fmin".split(), 2),
-    **dict.fromkeys("trunc_divide floor_divide trunc_remainder floor_remainder power shift_left shift_right".split(), 2),
+    **dict.fromkeys(_UNARY.split(), 1),
+    **dict.fromkeys(_BINARY.split(), 2),
     "scalar_t": 1,
 }
 
@@ -96,7 +96,7 @@ class Row:
         return tuple(case.expression for case in self.cases) or ((self.expression,) if self.expression else ())
 
 
-# ---- reading ----------------------------------------------------------------------------------------------------------
+# ---- reading --------------------------------------------------------------------------------------------------------
 
 
 def require(condition: bool, message: str) -> None:
@@ -126,7 +126,8 @@ def read_cases(cases: list[Mapping[str, object]]) -> tuple[Case, ...]:
         require(set(case) == {"when", "expression"}, "a case has the fields when and expression, and no other")
         when, expression = case["when"], case["expression"]
         require(isinstance(when, dict) and isinstance(expression, str), "when is a table and expression a string")
-        assert isinstance(when, dict) and isinstance(expression, str)
+        assert isinstance(when, dict)
+        assert isinstance(expression, str)
         read.append(Case(tuple(when.items()), expression))
     return tuple(read)
 
@@ -151,7 +152,7 @@ def read_row(raw: Mapping[str, object], line: int) -> Row:
     return row
 
 
-# ---- checking one row -------------------------------------------------------------------------------------------------
+# ---- checking one row -----------------------------------------------------------------------------------------------
 
 
 def check_expression(row: Row, expression: str) -> set[str]:
@@ -190,7 +191,10 @@ def count_arguments(expression: str, start: int) -> int:
 def check_row(row: Row) -> None:
     require(re.fullmatch(r"[a-z_][a-z0-9_]*", row.name) is not None, "a name is lower case letters, digits and _")
     for spelling in row.aten:
-        require(re.fullmatch(r"(aten|prims)(\.\w+){2}|tessiq\.\w+", spelling) is not None, f"{spelling!r} is not an operator")
+        require(
+            re.fullmatch(r"(aten|prims)(\.\w+){2}|tessiq\.\w+", spelling) is not None,
+            f"{spelling!r} is not an operator",
+        )
     one_of(row.category, CATEGORIES, "category")
     one_of(row.effects, EFFECTS, "effects")
     one_of(row.compute, COMPUTE, "compute")
@@ -235,7 +239,7 @@ def read_table(text: str) -> list[Row]:
     return rows
 
 
-# ---- writing ----------------------------------------------------------------------------------------------------------
+# ---- writing --------------------------------------------------------------------------------------------------------
 
 
 def quoted(text: str) -> str:
@@ -324,18 +328,26 @@ def render_markdown(rows: Sequence[Row]) -> str:
         "",
         "Written by `tools/gen_optable.py` from `ops.toml`: never edited.",
         "",
-        f"{len(rows)} rows name {sum(len(row.aten) for row in rows)} PyTorch operators; {run} rows are run by the backend.",
+        f"{len(rows)} rows name {sum(len(row.aten) for row in rows)} operators; {run} rows are run by the backend.",
         "An operation without a row, or whose row is not run, executes through PyTorch.",
     ]
     for category in CATEGORIES:
         members = [row for row in rows if row.category == category]
         if not members:
             continue
-        lines += ["", f"## {category.capitalize()}", "", "| name | PyTorch | run | types | computes |", "|---|---|---|---|---|"]
+        lines += [
+            "",
+            f"## {category.capitalize()}",
+            "",
+            "| name | PyTorch | run | types | computes |",
+            "|---|---|---|---|---|",
+        ]
         for row in members:
             spellings = "<br>".join(cell(name) for name in row.aten)
             computes = "<br>".join(cell(expression) for expression in dict.fromkeys(row.expressions()))
-            lines.append(f"| {row.name} | {spellings} | {'yes' if row.kernel else ''} | {types_cell(row)} | {computes} |")
+            lines.append(
+                f"| {row.name} | {spellings} | {'yes' if row.kernel else ''} | {types_cell(row)} | {computes} |"
+            )
     return "\n".join(lines) + "\n"
 
 
