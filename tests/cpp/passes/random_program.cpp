@@ -17,12 +17,14 @@ using analysis::Scalar;
 using ir::ElementType;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kAwkward[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.0, kInfinity, -kInfinity,
-                               std::numeric_limits<double>::quiet_NaN(), 1e-45, 65504.0};
+// Zeros of both signs more than once: an identity that loses one is the easiest to get wrong.
+constexpr double kAwkward[] = {0.0,  -0.0, 1.0,  -1.0,      0.5,        2.5,   -0.0,
+                               -3.0, 0.0,  -0.0, kInfinity, -kInfinity, 1e-45, std::numeric_limits<double>::quiet_NaN()};
 constexpr int64_t kIntegers[] = {0, 1, -1, 2, 7, 100, 127, -128, std::numeric_limits<int64_t>::min()};
 // Preferred over the rest of the table, where an identity or a fold waits.
-constexpr std::string_view kFavourites[] = {"add", "sub", "mul", "div", "neg", "relu", "abs", "where", "maximum",
-                                            "logical_not", "bitwise_not", "bitwise_or", "cast", "floor", "sign"};
+constexpr std::string_view kFavourites[] = {"add",         "sub",         "mul",        "div",  "neg",   "relu", "abs",
+                                            "add",         "sub",         "mul",        "div",  "neg",   "neg",  "where",
+                                            "logical_not", "bitwise_not", "bitwise_or", "cast", "floor", "sign", "maximum"};
 
 class Generator {
  public:
@@ -37,16 +39,19 @@ class Generator {
   RandomProgram run() {
     program_.graph = std::make_unique<ir::Graph>();
     program_.symbols = {{"s0", 3}};
-    element_ = static_cast<ElementType>(below(ir::kElementTypeCount));
+    element_ = below(2) == 0 ? ElementType::kFloat32 : any_type();
     for (uint64_t i = 2 + below(2); i > 0; --i) {
       add_parameter();
     }
-    for (uint64_t i = 4 + below(16); i > 0; --i) {
+    for (uint64_t i = 4 + below(24); i > 0; --i) {
       below(6) == 0 ? add_constant() : below(4) == 0 ? repeat_node() : add_node();
     }
+    // Most of what nobody reads is returned, so that little of what a pass gets wrong stays unseen.
     std::vector<ir::Value*> results;
-    for (uint64_t i = 1 + below(3); i > 0; --i) {
-      results.push_back(values_[values_.size() - 1 - below(std::min<uint64_t>(values_.size(), 6))]);
+    for (ir::Value* value : values_) {
+      if (value->uses().empty() && below(4) != 0) {
+        results.push_back(value);
+      }
     }
     program_.graph->set_results(std::move(results));
     return std::move(program_);
@@ -54,8 +59,10 @@ class Generator {
 
  private:
   uint64_t below(uint64_t bound) { return engine_() % bound; }
+  ElementType any_type() { return static_cast<ElementType>(below(ir::kElementTypeCount)); }
   ir::Graph& graph() { return *program_.graph; }
-  ir::Value* any_value() { return values_[below(values_.size())]; }
+  // Recent ones more often, so that chains grow and what a pass changed reaches a result.
+  ir::Value* any_value() { return below(2) == 0 ? values_.back() : values_[below(values_.size())]; }
 
   ir::Shape shape() {
     const ir::Shape shapes[] = {{}, {1}, {3}, {2, 3}, {2, 1}, {ir::Extent::symbol("s0")}, {2, ir::Extent::symbol("s0")}};
@@ -67,8 +74,14 @@ class Generator {
                                  : Scalar::of_integer(kIntegers[below(std::size(kIntegers))], type);
   }
 
+  // One or a zero, which identities are about.
+  Scalar neutral(ElementType type) {
+    return ir::is_floating(type) ? Scalar::of_float(kAwkward[below(3)], type)
+                                 : Scalar::of_integer(kIntegers[below(2)], type);
+  }
+
   void add_parameter() {
-    const ElementType type = below(4) == 0 ? static_cast<ElementType>(below(ir::kElementTypeCount)) : element_;
+    const ElementType type = below(4) == 0 ? any_type() : element_;
     ir::Value* value = graph().add_parameter(graph().unique_name("p"), {type, shape(), {}}).value();
     Tensor tensor;
     size_t count = 1;
@@ -106,7 +119,7 @@ class Generator {
 
   const optable::OpInfo& any_op() {
     const std::string_view favourite = kFavourites[below(std::size(kFavourites))];
-    const optable::OpInfo* op = below(2) == 0 ? optable::find_op(favourite) : nullptr;
+    const optable::OpInfo* op = below(4) != 0 ? optable::find_op(favourite) : nullptr;
     return op != nullptr ? *op : *ops_[below(ops_.size())];
   }
 
@@ -114,14 +127,19 @@ class Generator {
     const optable::OpInfo& op = any_op();
     ir::Value* first = any_value();
     const ElementType type = first->type().element;
+    if (op.arity == 1 && below(3) == 0 && !first->is_parameter()) {
+      // The same operation twice: idempotent, its own inverse, or neither.
+      try_node(first->producer()->op(), {first}, first->producer()->attributes(), first->type());
+      return;
+    }
     std::vector<ir::Value*> operands = {first};
     ir::AttributeMap attributes;
     ir::Shape shape = first->type().shape;
     for (int i = 1; i < op.arity; ++i) {
       ir::Value* operand = below(3) == 0 ? operands.back() : any_value();
       const bool fits = operand->type().element == type;
-      if (!fits || below(4) == 0) {
-        attributes.emplace(std::to_string(i), scalar(type).to_attribute());
+      if (!fits || below(3) == 0) {
+        attributes.emplace(std::to_string(i), (below(2) == 0 ? neutral(type) : scalar(type)).to_attribute());
         continue;
       }
       operands.push_back(operand);
@@ -133,7 +151,7 @@ class Generator {
     }
     const bool is_question = op.compute == optable::ComputeType::kOperands;
     const bool is_cast = op.name == "cast";
-    const ElementType result = is_question ? ElementType::kBool : is_cast ? static_cast<ElementType>(below(ir::kElementTypeCount)) : type;
+    const ElementType result = is_question ? ElementType::kBool : is_cast ? any_type() : type;
     try_node(std::string(op.name), std::move(operands), std::move(attributes), {result, std::move(shape), {}});
   }
 
