@@ -1,5 +1,7 @@
-// A merge of u and v, u before v in the order, looks at the units between them: those u reaches move behind the merged
-// unit, the rest stay before it. No unit that u reaches leads to one that it does not, so the order stays topological.
+// A merge of u and v, u before v in the order, looks at the units between them. Walking forward from u, those it
+// reaches move behind the merged unit and the rest stay before it; walking backward from v, those that reach it stay
+// before and the rest move behind. No unit that u reaches leads to one that it does not, so the order stays topological
+// either way.
 #include "analysis/unit_graph.h"
 
 #include <algorithm>
@@ -50,18 +52,21 @@ UnitGraph::UnitGraph(const ir::Graph& graph) {
   }
 }
 
-bool UnitGraph::reaches_only_directly(size_t from, size_t to) {
+bool UnitGraph::reaches_only_directly(size_t from, size_t to, Direction direction) {
+  const bool forward = direction == Direction::kForward;
+  const std::vector<std::vector<size_t>>& edges = forward ? consumers_ : producers_;
   std::vector<size_t> pending{from};
   while (!pending.empty()) {
     const size_t unit = pending.back();
     pending.pop_back();
     for (const size_t member : members_[unit]) {
-      for (const size_t consumer : consumers_[member]) {
-        const size_t next = unit_of_[consumer];
+      for (const size_t neighbour : edges[member]) {
+        const size_t next = unit_of_[neighbour];
         if (next == to && unit != from) {
           return false;
         }
-        if (next != to && next != from && reached_[next] == 0 && order_of_[next] < order_of_[to]) {
+        const bool is_between = forward ? order_of_[next] < order_of_[to] : order_of_[next] > order_of_[to];
+        if (next != to && next != from && reached_[next] == 0 && is_between) {
           reached_[next] = 1;
           reached_list_.push_back(next);
           pending.push_back(next);
@@ -70,6 +75,30 @@ bool UnitGraph::reaches_only_directly(size_t from, size_t to) {
     }
   }
   return true;
+}
+
+void UnitGraph::reorder(size_t first, size_t second, size_t kept, Direction direction) {
+  const size_t begin = order_of_[first];
+  const size_t end = order_of_[second];
+  std::vector<size_t> order;
+  std::vector<size_t> after;
+  for (size_t position = begin; position <= end; ++position) {
+    const size_t unit = unit_at_[position];
+    if (unit == kGone || unit == first || unit == second) {
+      continue;
+    }
+    const bool comes_before = (reached_[unit] != 0) == (direction == Direction::kBackward);
+    (comes_before ? order : after).push_back(unit);
+  }
+  order.push_back(kept);
+  order.insert(order.end(), after.begin(), after.end());
+  for (size_t position = begin; position <= end; ++position) {
+    const size_t place = position - begin;
+    unit_at_[position] = place < order.size() ? order[place] : kGone;
+    if (place < order.size()) {
+      order_of_[order[place]] = position;
+    }
+  }
 }
 
 bool UnitGraph::merge(size_t a, size_t b) {
@@ -81,35 +110,19 @@ bool UnitGraph::merge(size_t a, size_t b) {
   if (order_of_[first] > order_of_[second]) {
     std::swap(first, second);
   }
-  const bool legal = reaches_only_directly(first, second);
+  // From the smaller of the two: a unit that grows node by node is not walked again for each.
+  const bool from_first = members_[first].size() < members_[second].size();
+  const Direction direction = from_first ? Direction::kForward : Direction::kBackward;
+  const bool legal = reaches_only_directly(from_first ? first : second, from_first ? second : first, direction);
   if (legal) {
-    const size_t begin = order_of_[first];
-    const size_t end = order_of_[second];
-    // The representative is the first node in list order.
-    const size_t kept = std::min(first, second);
-    const size_t gone = std::max(first, second);
-    std::vector<size_t> before;
-    std::vector<size_t> after;
-    for (size_t position = begin; position <= end; ++position) {
-      const size_t unit = unit_at_[position];
-      if (unit != kGone && unit != first && unit != second) {
-        (reached_[unit] != 0 ? after : before).push_back(unit);
-      }
-    }
+    const size_t kept = from_first ? second : first;
+    const size_t gone = from_first ? first : second;
+    reorder(first, second, kept, direction);
     for (const size_t member : members_[gone]) {
       unit_of_[member] = kept;
     }
     members_[kept].insert(members_[kept].end(), members_[gone].begin(), members_[gone].end());
     members_[gone].clear();
-    before.push_back(kept);
-    before.insert(before.end(), after.begin(), after.end());
-    for (size_t position = begin; position <= end; ++position) {
-      const size_t place = position - begin;
-      unit_at_[position] = place < before.size() ? before[place] : kGone;
-      if (place < before.size()) {
-        order_of_[before[place]] = position;
-      }
-    }
   }
   for (const size_t unit : reached_list_) {
     reached_[unit] = 0;

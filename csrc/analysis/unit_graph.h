@@ -20,7 +20,7 @@ class UnitGraph {
   const ir::Node& node(size_t index) const { return *nodes_[index]; }
   const std::vector<size_t>& producers(size_t index) const { return producers_[index]; }  // each once, in list order
   const std::vector<size_t>& consumers(size_t index) const { return consumers_[index]; }  // each once, in list order
-  // The first node of the unit in list order stands for it.
+  // One of the unit's nodes, which stands for it until the next merge.
   size_t unit_of(size_t index) const { return unit_of_[index]; }
   const std::vector<size_t>& members(size_t unit) const { return members_[unit]; }  // in no particular order
 
@@ -32,9 +32,12 @@ class UnitGraph {
   size_t order_of(size_t unit) const { return order_of_[unit]; }
 
  private:
-  // Units after `from` that it reaches, up to the position of `to`; marks them in reached_. False where `to` is reached
-  // through one of them.
-  bool reaches_only_directly(size_t from, size_t to);
+  enum class Direction { kForward, kBackward };
+  // Marks in reached_ the units strictly between the two, in order, that `from` reaches in that direction. False where
+  // `to` is reached through one of them.
+  bool reaches_only_directly(size_t from, size_t to, Direction direction);
+  // Puts the merged unit between the units that have to come before it and those that have to come after.
+  void reorder(size_t first, size_t second, size_t kept, Direction direction);
 
   std::vector<const ir::Node*> nodes_;
   std::vector<std::vector<size_t>> producers_;

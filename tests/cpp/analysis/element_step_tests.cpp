@@ -51,11 +51,11 @@ TEST(ElementStep, ParameterThatIsAbsentHasItsDefault) {
 }
 
 TEST(ElementStep, BoundOfClampThatIsNoneIsNotRead) {
-  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a) {1 = 0}").step->expression, "maximum($0, $1)");
-  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a) {1 = none, 2 = 6}").step->expression, "minimum($0, $2)");
-  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a) {1 = 0, 2 = 6}").step->expression, "minimum(maximum($0, $1), $2)");
-  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a, %b)").step->expression, "maximum($0, $1)");
-  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a, %b) {1 = none}").step->expression, "minimum($0, $2)");
+  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a) {1 = 0}").step->expression, "maximum($1, $0)");
+  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a) {1 = none, 2 = 6}").step->expression, "minimum($2, $0)");
+  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a) {1 = 0, 2 = 6}").step->expression, "minimum($2, maximum($1, $0))");
+  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a, %b)").step->expression, "maximum($1, $0)");
+  EXPECT_EQ(resolve("%x: f32[4] = clamp(%a, %b) {1 = none}").step->expression, "minimum($2, $0)");
   EXPECT_FALSE(resolve("%x: f32[4] = clamp(%a)").step.ok());
 }
 
