@@ -38,7 +38,7 @@ Outcome run_golden(const GoldenFile& file);
 // Rewrites what the file expects.
 Result<void> update_golden(const std::filesystem::path& path, const GoldenFile& file, const Outcome& outcome);
 
-// Every *.tir under tests/golden/, sorted; relative to it.
+// Every *.tir under tests/golden/ but those of emit/, sorted; relative to it.
 std::vector<std::string> golden_files();
 std::filesystem::path golden_folder();
 
