@@ -67,7 +67,8 @@ double round_to(ElementType floating, double value) {
 Scalar Scalar::of_float(double value, ElementType type) {
   Scalar scalar;
   scalar.type_ = type;
-  scalar.float_ = round_to(type, value);
+  // IEEE 754 leaves the sign and payload of a computed NaN open, and machines differ.
+  scalar.float_ = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : round_to(type, value);
   return scalar;
 }
 

@@ -12,7 +12,7 @@ namespace tessiq::analysis {
 // A number that its element type can hold exactly.
 class Scalar {
  public:
-  // Rounded to a floating `type`, to nearest even; wrapped into an integral one.
+  // Rounded to a floating `type`, to nearest even, every NaN becoming the one; wrapped into an integral one.
   static Scalar of_float(double value, ir::ElementType type);
   static Scalar of_integer(int64_t value, ir::ElementType type);
   // A number given as an attribute: bool, int64_t or double. Nothing for another attribute, or where convert() has none.

@@ -79,9 +79,13 @@ std::optional<std::string> read_all(const std::string& path) {
     return text.str();
   }
   std::ifstream stream(path, std::ios::binary);
-  text << stream.rdbuf();
   // A folder opens, and fails when it is read.
-  return text.bad() || !stream.is_open() ? std::nullopt : std::optional(text.str());
+  stream.peek();
+  if (!stream.is_open() || stream.bad()) {
+    return std::nullopt;
+  }
+  text << stream.rdbuf();
+  return text.str();
 }
 
 bool write_all(const std::string& path, const std::string& text) {

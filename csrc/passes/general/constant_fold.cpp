@@ -5,8 +5,10 @@
 //   machine agrees on. The new node stands before the one it replaces, so that definitions still come first.
 // Legal because: only expressions of exact or correctly rounded operations are folded, in the type the step computes in,
 //   and of those that round only one: a compiler may contract two into a fused one and give other bits. exp(0) stays.
+//   A NaN is not folded either: machines give it other signs, which signbit and copysign read.
 // Stops holding when: generated code is compiled with approximate division or square root, or flushes subnormals.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/effects.h"
@@ -50,7 +52,7 @@ std::optional<analysis::Scalar> folded(const ir::Node& node) {
   }
   // A symbol's value comes with the call.
   const auto value = analysis::evaluate_element(*step, operands, [](std::string_view) { return std::nullopt; });
-  return value ? std::optional(*value) : std::nullopt;
+  return value && !std::isnan(value->as_float()) ? std::optional(*value) : std::nullopt;
 }
 
 class ConstantFold : public Pass {
