@@ -2,8 +2,8 @@
 // a device, a layout or a string; a list of numbers may be sizes, flags or reals.
 #include "pytorch/executor/arguments.h"
 
+#include <ATen/ScalarOps.h>
 #include <ATen/core/jit_type.h>
-#include <ATen/ops/scalar_tensor.h>
 #include <c10/core/Layout.h>
 #include <c10/core/MemoryFormat.h>
 
@@ -140,7 +140,7 @@ class Conversion {
       return registers_->tensor(*slot);
     }
     // A Python number where the schema has a tensor: what PyTorch's own argument parser makes of it.
-    at::Tensor wrapped = at::scalar_tensor(number(argument).toScalar());
+    at::Tensor wrapped = c10::scalar_to_tensor(number(argument).toScalar());
     wrapped.unsafeGetTensorImpl()->set_wrapped_number(true);
     return wrapped;
   }
