@@ -58,7 +58,7 @@ struct KernelCounters {
   std::atomic<uint64_t> host_launches{0};
   std::atomic<uint64_t> library_calls{0};    // cuBLASLt
   std::atomic<uint64_t> compilations{0};     // runs of NVRTC or of the system's compiler
-  std::atomic<uint64_t> disk_cache_hits{0};  // programs that needed none
+  std::atomic<uint64_t> disk_cache_hits{0};  // images that needed none
 };
 inline KernelCounters& kernel_counters() {
   static KernelCounters counters;

@@ -140,7 +140,7 @@ std::optional<std::string> DiskCache::read(std::string_view name) const {
   }
   std::optional<std::string> content = file.read_all();
   if (!content) {
-    log_warning("cache", "reading " + path + " failed: " + std::strerror(errno) + "; the program is compiled again");
+    log_warning("cache", "reading " + path + " failed: " + std::strerror(errno) + "; it is compiled again");
     return std::nullopt;
   }
   if (content->size() >= sizeof(Trailer)) {

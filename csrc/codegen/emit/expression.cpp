@@ -111,6 +111,9 @@ class Steps {
                             substitute(step.expression, value_type_name(step.compute), arguments));
     const std::string type(value_type_name(step.element));
     types_[step.value] = value_type(step.element);
+    if (may_overflow(step) && is_read_later(step.value)) {
+      return "const " + type + " " + identifiers_.of(step.value) + " = wrapped(" + result(step, expression) + ");";
+    }
     return "const " + type + " " + identifiers_.of(step.value) + " = " + result(step, expression) + ";";
   }
 
@@ -128,6 +131,22 @@ class Steps {
       return internal("loop " + kernel_.name + " reads " + value + ", which is no input and no earlier step");
     }
     return value_conversion(identifiers_.of(value), found->second, type);
+  }
+
+  // A compiler that may take signed overflow as impossible folds x + 1 > x to true; PyTorch, which computes the two in
+  // different kernels, does not. Arithmetic on smaller integers is int to C++ and cannot overflow.
+  static bool may_overflow(const LoopStep& step) {
+    const bool wide = step.compute == ElementType::kInt32 || step.compute == ElementType::kInt64;
+    return wide && step.element == step.compute && step.expression != "$0";
+  }
+
+  bool is_read_later(const std::string& value) const {
+    return std::any_of(kernel_.steps.begin(), kernel_.steps.end(), [&](const LoopStep& step) {
+      return std::any_of(step.arguments.begin(), step.arguments.end(), [&](const LoopArgument& argument) {
+        const auto* read = std::get_if<LoopRead>(&argument);
+        return read != nullptr && read->value == value;
+      });
+    });
   }
 
   // The expression has the type it computes in, or bool where it asks a question. Arithmetic on small integers is int

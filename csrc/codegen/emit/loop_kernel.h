@@ -78,7 +78,7 @@ struct KernelVariant {
 
 struct KernelSource {
   std::string text;  // whole, header-free, equal for equal descriptions
-  std::string body;  // the text without the definitions that several kernels of a program share
+  std::string body;  // the text without the definitions that several kernels of one source share
   std::vector<KernelVariant> variants;
 };
 
@@ -92,9 +92,9 @@ Result<KernelSource> emit_cuda(const LoopKernel& kernel);
 // pointers: inputs then outputs; computes elements [begin, end) of the flat iteration space.
 Result<KernelSource> emit_host(const LoopKernel& kernel);
 
-// One program of several kernels: what they share once, then each body. Entry names differ where bodies do.
-std::string cuda_program(std::span<const std::string> bodies);
-std::string host_program(std::span<const std::string> bodies);
+// One source of several kernels: what they share once, then each body. Entry names differ where bodies do.
+std::string joined_cuda(std::span<const std::string> bodies);
+std::string joined_host(std::span<const std::string> bodies);
 
 // The same loop with values named by position (in0, in1, step0, ...), so that loops that differ in names alone, as
 // those of a model's layers do, become equal text.

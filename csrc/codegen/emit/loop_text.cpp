@@ -139,7 +139,7 @@ KernelSource finished(std::string body, std::vector<KernelVariant> variants, Tex
 
 namespace {
 
-std::string program_of(std::span<const std::string> bodies, TextTarget target) {
+std::string joined_text(std::span<const std::string> bodies, TextTarget target) {
   std::string all;
   for (const std::string& body : bodies) {
     all += body;
@@ -149,8 +149,8 @@ std::string program_of(std::span<const std::string> bodies, TextTarget target) {
 
 }  // namespace
 
-std::string cuda_program(std::span<const std::string> bodies) { return program_of(bodies, TextTarget::kCuda); }
-std::string host_program(std::span<const std::string> bodies) { return program_of(bodies, TextTarget::kHost); }
+std::string joined_cuda(std::span<const std::string> bodies) { return joined_text(bodies, TextTarget::kCuda); }
+std::string joined_host(std::span<const std::string> bodies) { return joined_text(bodies, TextTarget::kHost); }
 
 LoopKernel with_positional_names(const LoopKernel& kernel) {
   LoopKernel result = kernel;

@@ -1,7 +1,7 @@
 // What generated text may call: the functions of csrc/optable/intrinsics.md and the emitters' own, defined without a
 // single header, for CUDA and for the host.
 //
-// Decides their meaning (one text where both targets agree). A program gets only those that it names.
+// Decides their meaning (one text where both targets agree). A source gets only those that it names.
 #pragma once
 
 #include <string>

@@ -53,6 +53,13 @@ inline constexpr auto kTargetFragments = std::to_array<TargetFragment>({
      "  for (int k = 0; k < N; ++k) { to[I(k) * stride] = values.at[k]; }\n"
      "}\n",
      ""},
+    // What a step left, wraparound and all: hidden from a compiler that takes signed overflow as impossible. The host's
+    // compiler is told with -fwrapv.
+    {"wrapped",
+     "TESSIQ_INLINE i32 wrapped(i32 x) { asm(\"\" : \"+r\"(x)); return x; }\n"
+     "TESSIQ_INLINE i64 wrapped(i64 x) { asm(\"\" : \"+l\"(x)); return x; }\n",
+     "TESSIQ_INLINE i32 wrapped(i32 x) { return x; }\n"
+     "TESSIQ_INLINE i64 wrapped(i64 x) { return x; }\n"},
     {"bits_of",
      "TESSIQ_INLINE u32 bits_of(float x) { return __float_as_uint(x); }\n"
      "TESSIQ_INLINE u64 bits_of(double x) { return u64(__double_as_longlong(x)); }\n",

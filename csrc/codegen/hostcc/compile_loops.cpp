@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "codegen/cache/cache_key.h"
-#include "codegen/cache/program_cache.h"
+#include "codegen/cache/image_cache.h"
 #include "codegen/hostcc/compiler.h"
 #include "codegen/hostcc/host_loop.h"
 #include "codegen/hostcc/scratch_directory.h"
@@ -46,16 +46,16 @@ struct Wanted {
   emit::KernelSource source;
 };
 
-Result<void*> open_library(const cache::Program& program) {
-  if (!program.file.empty()) {
-    if (void* handle = ::dlopen(program.file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+Result<void*> open_library(const cache::Image& image) {
+  if (!image.file.empty()) {
+    if (void* handle = ::dlopen(image.file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       return handle;
     }
     // Gone between reading and opening, or on a file system that runs nothing: a copy does.
   }
   TESSIQ_ASSIGN_OR_RETURN(const ScratchDirectory scratch, ScratchDirectory::create());
   const std::string path = scratch.file("loops.so");
-  TESSIQ_RETURN_IF_ERROR(write_file(path, program.binary));
+  TESSIQ_RETURN_IF_ERROR(write_file(path, image.binary));
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = ::dlerror();
@@ -64,9 +64,9 @@ Result<void*> open_library(const cache::Program& program) {
   return handle;
 }
 
-Result<void> load_program(const cache::Program& program, std::span<const Wanted> wanted) {
-  TESSIQ_ASSIGN_OR_RETURN(void* handle, open_library(program));
-  for (const size_t kernel : program.kernels) {
+Result<void> load_image(const cache::Image& image, std::span<const Wanted> wanted) {
+  TESSIQ_ASSIGN_OR_RETURN(void* handle, open_library(image));
+  for (const size_t kernel : image.kernels) {
     const std::string& name = wanted[kernel].source.variants.front().entry;
     void* address = ::dlsym(handle, name.c_str());
     if (address == nullptr) {
@@ -85,16 +85,16 @@ Result<void> load(std::span<const Wanted> wanted, const Compiler& compiler) {
   }
   auto compile = [&](std::span<const std::string> bodies) {
     codegen::kernel_counters().compilations.fetch_add(1, std::memory_order_relaxed);
-    return compile_shared_object(compiler, emit::host_program(bodies));
+    return compile_shared_object(compiler, emit::joined_host(bodies));
   };
-  // One program: starting a compiler takes longer than most loops.
-  TESSIQ_ASSIGN_OR_RETURN(const std::vector<cache::Program> programs,
+  // One image: starting a compiler takes longer than most loops.
+  TESSIQ_ASSIGN_OR_RETURN(const std::vector<cache::Image> images,
                           cache::find_or_compile(cache::DiskCache::of_user(), texts, "so", 1, compile));
-  for (const cache::Program& program : programs) {
-    if (!program.compiled) {
+  for (const cache::Image& image : images) {
+    if (!image.compiled) {
       codegen::kernel_counters().disk_cache_hits.fetch_add(1, std::memory_order_relaxed);
     }
-    TESSIQ_RETURN_IF_ERROR(load_program(program, wanted));
+    TESSIQ_RETURN_IF_ERROR(load_image(image, wanted));
   }
   return {};
 }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "codegen/cache/cache_key.h"
-#include "codegen/cache/program_cache.h"
+#include "codegen/cache/image_cache.h"
 #include "codegen/nvrtc/compiler.h"
 #include "codegen/nvrtc/cuda_loop.h"
 #include "cuda_api/cuda_error.h"
@@ -64,12 +64,12 @@ Result<Target> target_of(Device& device) {
   return Target{cuda_device, *driver, std::move(architecture), std::move(nvrtc_version)};
 }
 
-Result<void> load_program(const Target& target, const cache::Program& program, std::span<const Wanted> wanted) {
+Result<void> load_image(const Target& target, const cache::Image& image, std::span<const Wanted> wanted) {
   TESSIQ_RETURN_IF_ERROR(target.device.select());
   CUmodule module = nullptr;
-  TESSIQ_RETURN_IF_ERROR(check_cuda(target.driver, target.driver.cuModuleLoadData(&module, program.binary.c_str()),
+  TESSIQ_RETURN_IF_ERROR(check_cuda(target.driver, target.driver.cuModuleLoadData(&module, image.binary.c_str()),
                                     "loading generated code"));
-  for (const size_t kernel : program.kernels) {
+  for (const size_t kernel : image.kernels) {
     auto code = std::make_shared<CudaCode>();
     code->source = wanted[kernel].source.text;
     for (const emit::KernelVariant& variant : wanted[kernel].source.variants) {
@@ -88,18 +88,18 @@ Result<void> load(const Target& target, std::span<const Wanted> wanted) {
   for (const Wanted& kernel : wanted) {
     texts.push_back(kernel.text);
   }
-  auto compile_program = [&](std::span<const std::string> bodies) {
+  auto compile_image = [&](std::span<const std::string> bodies) {
     codegen::kernel_counters().compilations.fetch_add(1, std::memory_order_relaxed);
-    return compile(emit::cuda_program(bodies), target.architecture);
+    return compile(emit::joined_cuda(bodies), target.architecture);
   };
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  TESSIQ_ASSIGN_OR_RETURN(const std::vector<cache::Program> programs,
-                          cache::find_or_compile(cache::DiskCache::of_user(), texts, "cubin", cores, compile_program));
-  for (const cache::Program& program : programs) {
-    if (!program.compiled) {
+  TESSIQ_ASSIGN_OR_RETURN(const std::vector<cache::Image> images,
+                          cache::find_or_compile(cache::DiskCache::of_user(), texts, "cubin", cores, compile_image));
+  for (const cache::Image& image : images) {
+    if (!image.compiled) {
       codegen::kernel_counters().disk_cache_hits.fetch_add(1, std::memory_order_relaxed);
     }
-    TESSIQ_RETURN_IF_ERROR(load_program(target, program, wanted));
+    TESSIQ_RETURN_IF_ERROR(load_image(target, image, wanted));
   }
   return {};
 }

@@ -115,7 +115,7 @@ TEST(Text, OfAProgramDefinesEachFunctionOnce) {
   const std::string body = emit_cuda(multiply("f16[8]"))->body;
   const std::string other = emit_cuda(multiply("f16[s0, 8]"))->body;
   const std::vector<std::string> bodies = {body, other};
-  const std::string program = cuda_program(bodies);
+  const std::string program = joined_cuda(bodies);
   const std::string definition = "u16 to_f16(float x)";
   EXPECT_EQ(program.find(definition), program.rfind(definition));
 }

@@ -130,6 +130,13 @@ TEST(Layouts, HalfIntermediatesStayInSinglePrecision) {
 })");
 }
 
+TEST(Layouts, IntegersWrapBetweenSteps) {
+  for (const std::string type : {"i32", "i64", "i16"}) {
+    check("graph @main(%a: " + type + "[300]) {\n  %s: " + type + "[300] = add(%a) {1 = 1, tessiq.group = 0}\n" +
+          "  %m: bool[300] = gt(%s, %a) {tessiq.group = 0}\n  return %m\n}\n");
+  }
+}
+
 TEST(Layouts, LargeLoopsAreSharedAmongThreads) {
   const auto graph = parsed(R"(graph @main(%a: f32[1000, 1001], %b: f32[1001]) {
   %m: f32[1000, 1001] = add(%a, %b) {tessiq.group = 0}

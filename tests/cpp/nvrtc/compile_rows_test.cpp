@@ -9,6 +9,7 @@
 #include "codegen/emit/loop_kernel.h"
 #include "codegen/nvrtc/compiler.h"
 #include "hostcc/row_graphs.h"
+#include "ir/text/text.h"
 
 namespace tessiq::nvrtc {
 namespace {
@@ -42,14 +43,14 @@ class CompileRows : public testing::TestWithParam<int> {};
 TEST_P(CompileRows, AsMachineCode) {
   TESSIQ_NEED_NVRTC();
   const auto type = static_cast<ElementType>(GetParam());
-  auto code = compile(emit::cuda_program(bodies_of(type, RowShape::kPacked)), "sm_90");
+  auto code = compile(emit::joined_cuda(bodies_of(type, RowShape::kPacked)), "sm_90");
   EXPECT_TRUE(code.ok()) << code.error().message();
 }
 
 TEST_P(CompileRows, WithSymbolicLayouts) {
   TESSIQ_NEED_NVRTC();
   const auto type = static_cast<ElementType>(GetParam());
-  auto code = compile(emit::cuda_program(bodies_of(type, RowShape::kSymbolicStrides)), "compute_90");
+  auto code = compile(emit::joined_cuda(bodies_of(type, RowShape::kSymbolicStrides)), "compute_90");
   EXPECT_TRUE(code.ok()) << code.error().message();
 }
 
@@ -63,7 +64,7 @@ class CompileArchitectures : public testing::TestWithParam<const char*> {};
 // The text asks for the architecture in one place, the conversion to bfloat16.
 TEST_P(CompileArchitectures, TakeHalfTypes) {
   TESSIQ_NEED_NVRTC();
-  auto code = compile(emit::cuda_program(bodies_of(ElementType::kBFloat16, RowShape::kPacked)), GetParam());
+  auto code = compile(emit::joined_cuda(bodies_of(ElementType::kBFloat16, RowShape::kPacked)), GetParam());
   EXPECT_TRUE(code.ok()) << code.error().message();
 }
 
@@ -96,7 +97,7 @@ TEST(DoublePrecision, IsNowhereInLoopsOfFloats) {
     std::vector<std::string> bodies = bodies_of(type, RowShape::kPacked);
     std::erase_if(bodies, reduces_large_arguments);
     ASSERT_GT(bodies.size(), 60U);
-    auto ptx = compile(emit::cuda_program(bodies), "compute_90");
+    auto ptx = compile(emit::joined_cuda(bodies), "compute_90");
     ASSERT_TRUE(ptx.ok()) << ptx.error().message();
     EXPECT_EQ(double_precision_lines(*ptx), "");
   }
@@ -136,6 +137,25 @@ TEST(VectorLoads, AreOneInstructionOfSixteenBytes) {
   EXPECT_NE(ptx->find("ld.global.nc.v4"), std::string::npos);
   EXPECT_NE(ptx->find("st.global.v4"), std::string::npos);
   EXPECT_EQ(ptx->find("ld.local"), std::string::npos);
+}
+
+// x + 1 > x is false for the largest number, and a compiler that takes overflow as impossible folds it to true.
+TEST(Integers, WrapBetweenSteps) {
+  TESSIQ_NEED_NVRTC();
+  for (const std::string type : {"i32", "i64"}) {
+    auto graph = ir::parse("graph @main(%a: " + type + "[64]) {\n  %s: " + type +
+                           "[64] = add(%a) {1 = 1, tessiq.group = 0}\n"
+                           "  %m: bool[64] = gt(%s, %a) {tessiq.group = 0}\n  return %m\n}\n");
+    ASSERT_TRUE(graph.ok()) << graph.error().message();
+    auto source = emit::emit_cuda(*emit::describe_loop(**graph, 0));
+    auto ptx = compile(source->text, "compute_90");
+    ASSERT_TRUE(ptx.ok()) << ptx.error().message();
+    EXPECT_NE(ptx->find(type == "i32" ? "add.s32" : "add.s64"), std::string::npos);
+    const std::string compare = type == "i32" ? ".s32" : ".s64";
+    EXPECT_TRUE(ptx->find("setp.gt" + compare) != std::string::npos ||
+                ptx->find("setp.lt" + compare) != std::string::npos)
+        << *ptx;
+  }
 }
 
 TEST(Compile, PutsTheWholeLogInTheError) {

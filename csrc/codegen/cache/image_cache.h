@@ -1,4 +1,4 @@
-// Which compiled program holds which kernel, so that a kernel is found whatever it was compiled together with.
+// Which compiled image holds which kernel, so that a kernel is found whatever it was compiled together with.
 //
 // Decides what is compiled and what is read. Leaves to targets how text becomes a binary and how that is loaded.
 #pragma once
@@ -19,19 +19,19 @@ struct KernelText {
 };
 
 // A binary with the kernels at `kernels` (positions in the request) in it.
-struct Program {
+struct Image {
   std::string binary;
   std::string file;  // where it lies on disk; empty where it could not be kept
   std::vector<size_t> kernels;
   bool compiled = false;  // now, rather than read
 };
 
-// Binaries for these bodies, in one program.
-using CompileProgram = std::function<Result<std::string>(std::span<const std::string> bodies)>;
+// Binaries for these bodies, in one image.
+using CompileImage = std::function<Result<std::string>(std::span<const std::string> bodies)>;
 
-// Every kernel in exactly one program. `kind` is the file ending of programs ("cubin", "so"). Kernels that no entry
-// holds are compiled in at most `parallel` programs side by side.
-Result<std::vector<Program>> find_or_compile(const DiskCache& cache, std::span<const KernelText> kernels,
-                                             const std::string& kind, int parallel, const CompileProgram& compile);
+// Every kernel in exactly one image. `kind` is the file ending of images ("cubin", "so"). Kernels that no entry
+// holds are compiled in at most `parallel` images side by side.
+Result<std::vector<Image>> find_or_compile(const DiskCache& cache, std::span<const KernelText> kernels,
+                                           const std::string& kind, int parallel, const CompileImage& compile);
 
 }  // namespace tessiq::cache

@@ -1,4 +1,4 @@
-#include "codegen/cache/program_cache.h"
+#include "codegen/cache/image_cache.h"
 
 #include <algorithm>
 #include <map>
@@ -12,18 +12,18 @@
 namespace tessiq::cache {
 namespace {
 
-// Below this a second program costs more start-up than it saves.
-constexpr int64_t kKernelsPerProgram = 6;
+// Below this a second image costs more start-up than it saves.
+constexpr int64_t kKernelsPerImage = 6;
 
 std::string reference_name(const KernelText& kernel, const std::string& kind) {
   return kernel.key + "." + kind + ".in";
 }
 
-// Programs that the cache holds; what it does not is added to `missing`.
-std::vector<Program> read_programs(const DiskCache& cache, std::span<const KernelText> kernels, const std::string& kind,
-                                   std::vector<size_t>& missing) {
-  std::vector<Program> programs;
-  std::map<std::string, std::optional<size_t>> known;  // file name -> position in `programs`
+// Images that the cache holds; what it does not is added to `missing`.
+std::vector<Image> read_images(const DiskCache& cache, std::span<const KernelText> kernels, const std::string& kind,
+                               std::vector<size_t>& missing) {
+  std::vector<Image> images;
+  std::map<std::string, std::optional<size_t>> known;  // file name -> position in `images`
   for (size_t k = 0; k < kernels.size(); ++k) {
     const std::optional<std::string> file = cache.read(reference_name(kernels[k], kind));
     if (!file) {
@@ -35,61 +35,61 @@ std::vector<Program> read_programs(const DiskCache& cache, std::span<const Kerne
       std::optional<std::string> binary = cache.read(*file);
       std::optional<size_t> position;
       if (binary) {
-        position = programs.size();
-        programs.push_back({*std::move(binary), cache.path_of(*file), {}, false});
+        position = images.size();
+        images.push_back({*std::move(binary), cache.path_of(*file), {}, false});
       }
       found = known.emplace(*file, position).first;
     }
     if (found->second) {
-      programs[*found->second].kernels.push_back(k);
+      images[*found->second].kernels.push_back(k);
     } else {
       missing.push_back(k);
     }
   }
-  return programs;
+  return images;
 }
 
-Result<Program> compile_one(const DiskCache& cache, std::span<const KernelText> kernels, std::vector<size_t> members,
-                            const std::string& kind, const CompileProgram& compile) {
+Result<Image> compile_one(const DiskCache& cache, std::span<const KernelText> kernels, std::vector<size_t> members,
+                          const std::string& kind, const CompileImage& compile) {
   std::vector<std::string> bodies;
   CacheKey key;
   for (const size_t member : members) {
     bodies.push_back(kernels[member].body);
     key.add(kernels[member].key);
   }
-  Program program;
-  TESSIQ_ASSIGN_OR_RETURN(program.binary, compile(bodies));
-  program.compiled = true;
+  Image image;
+  TESSIQ_ASSIGN_OR_RETURN(image.binary, compile(bodies));
+  image.compiled = true;
   const std::string file = key.hex() + "." + kind;
-  if (cache.write(file, program.binary)) {
-    program.file = cache.path_of(file);
-    // The program first: a reference to one that is not there yet would be a miss for another process.
+  if (cache.write(file, image.binary)) {
+    image.file = cache.path_of(file);
+    // The image first: a reference to one that is not there yet would be a miss for another process.
     for (const size_t member : members) {
       cache.write(reference_name(kernels[member], kind), file);
     }
     cache.trim();
   }
-  program.kernels = std::move(members);
-  return program;
+  image.kernels = std::move(members);
+  return image;
 }
 
 }  // namespace
 
-Result<std::vector<Program>> find_or_compile(const DiskCache& cache, std::span<const KernelText> kernels,
-                                             const std::string& kind, int parallel, const CompileProgram& compile) {
+Result<std::vector<Image>> find_or_compile(const DiskCache& cache, std::span<const KernelText> kernels,
+                                           const std::string& kind, int parallel, const CompileImage& compile) {
   std::vector<size_t> missing;
-  std::vector<Program> programs = read_programs(cache, kernels, kind, missing);
+  std::vector<Image> images = read_images(cache, kernels, kind, missing);
   if (missing.empty()) {
-    return programs;
+    return images;
   }
   const auto count = static_cast<int64_t>(missing.size());
-  const int64_t parts = std::clamp<int64_t>(ceil_div(count, kKernelsPerProgram), 1, std::max(parallel, 1));
+  const int64_t parts = std::clamp<int64_t>(ceil_div(count, kKernelsPerImage), 1, std::max(parallel, 1));
   const int64_t share = ceil_div(count, parts);
   std::vector<std::vector<size_t>> groups;
   for (int64_t start = 0; start < count; start += share) {
     groups.emplace_back(missing.begin() + start, missing.begin() + std::min(start + share, count));
   }
-  std::vector<std::optional<Result<Program>>> results(groups.size());
+  std::vector<std::optional<Result<Image>>> results(groups.size());
   std::vector<std::thread> threads;
   auto work = [&](size_t group) { results[group] = compile_one(cache, kernels, groups[group], kind, compile); };
   for (size_t group = 1; group < groups.size(); ++group) {
@@ -99,13 +99,13 @@ Result<std::vector<Program>> find_or_compile(const DiskCache& cache, std::span<c
   for (std::thread& thread : threads) {
     thread.join();
   }
-  for (std::optional<Result<Program>>& result : results) {
+  for (std::optional<Result<Image>>& result : results) {
     if (!result->ok()) {
       return std::move(*result).error();
     }
-    programs.push_back(*std::move(*result));
+    images.push_back(*std::move(*result));
   }
-  return programs;
+  return images;
 }
 
 }  // namespace tessiq::cache
