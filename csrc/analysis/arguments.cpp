@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-
 namespace tessiq::analysis {
 namespace {
 
 // How many members of the list are tensors.
 size_t tensor_count(const ir::SizeList& members) {
-  return static_cast<size_t>(std::count_if(members.begin(), members.end(), [](const ir::Extent& member) { return member.is(1); }));
+  return static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [](const ir::Extent& member) { return member.is(1); }));
 }
 
 }  // namespace

@@ -100,7 +100,8 @@ ShapeResult transpose(const ir::Node& node, const Arguments& arguments) {
   if (self == nullptr || !first || !second) {
     return no_shape();
   }
-  return self->type().shape.empty() ? std::optional<Shape>(Shape{}) : swap_axes(node, self->type().shape, *first, *second);
+  return self->type().shape.empty() ? std::optional<Shape>(Shape{})
+                                    : swap_axes(node, self->type().shape, *first, *second);
 }
 
 ShapeResult matrix_transpose(const ir::Node& node, const Arguments& arguments) {

@@ -15,7 +15,8 @@ using SymbolValues = std::function<std::optional<int64_t>(std::string_view)>;
 
 // `operands` are the elements read, one an operand of the node. kUnsupported where a float is converted to an integer
 // that int64 does not hold, which no two machines agree on; kInvalidArgument where a symbol has no value.
-Result<Scalar> evaluate_element(const ElementStep& step, std::span<const Scalar> operands, const SymbolValues& value_of);
+Result<Scalar> evaluate_element(const ElementStep& step, std::span<const Scalar> operands,
+                                const SymbolValues& value_of);
 
 // The number every element of the value has, where its producer reads no tensor: full, zeros, scalar_tensor.
 std::optional<Scalar> splat_value(const ir::Value& value);

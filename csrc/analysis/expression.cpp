@@ -144,7 +144,8 @@ Result<Scalar> evaluate_as(const Expression& expression, ElementType compute, st
 }  // namespace
 
 int rounding_operations(const Expression& expression) {
-  const bool is_arithmetic = expression.kind == Kind::kBinary && std::string_view("+-*/").find(expression.name) != std::string_view::npos;
+  const bool is_arithmetic =
+      expression.kind == Kind::kBinary && std::string_view("+-*/").find(expression.name) != std::string_view::npos;
   int count = is_arithmetic || (expression.kind == Kind::kCall && intrinsic_rounds(expression.name)) ? 1 : 0;
   for (const Expression& part : expression.parts) {
     count += rounding_operations(part);

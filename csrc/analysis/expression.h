@@ -34,8 +34,8 @@ int rounding_operations(const Expression& expression);
 // Whether every function the tree calls is exact or correctly rounded, so that every machine gives the same bits.
 bool is_reproducible(const Expression& expression);
 
-// Requires arguments of type `compute`, which is no half type, one for each number the expression reads. kInvalidArgument
-// where it reads more, or calls a function that `compute` does not have.
+// Requires arguments of type `compute`, which is no half type, one for each number the expression reads.
+// kInvalidArgument where it reads more, or calls a function that `compute` does not have.
 Result<Scalar> evaluate(const Expression& expression, ir::ElementType compute, std::span<const Scalar> arguments);
 
 }  // namespace tessiq::analysis

@@ -18,7 +18,7 @@ struct BinaryOperator {
   int precedence;
 };
 constexpr BinaryOperator kOperators[] = {
-    {"||", 1}, {"&&", 2}, {"==", 6}, {"!=", 6}, {"<=", 7}, {">=", 7}, {"|", 3},  {"^", 4},
+    {"||", 1}, {"&&", 2}, {"==", 6}, {"!=", 6}, {"<=", 7}, {">=", 7}, {"|", 3}, {"^", 4},
     {"&", 5},  {"<", 7},  {">", 7},  {"+", 8},  {"-", 8},  {"*", 9},  {"/", 9},
 };
 
@@ -152,9 +152,9 @@ class ExpressionParser {
 
   const BinaryOperator* peek_operator(int least) {
     skip_blanks();
-    const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators), [&](const BinaryOperator& candidate) {
-      return text_.substr(position_).starts_with(candidate.spelling);
-    });
+    const auto* found = std::find_if(
+        std::begin(kOperators), std::end(kOperators),
+        [&](const BinaryOperator& candidate) { return text_.substr(position_).starts_with(candidate.spelling); });
     return found != std::end(kOperators) && found->precedence >= least ? found : nullptr;
   }
 
@@ -174,8 +174,8 @@ class ExpressionParser {
   }
 
   Error expected(const std::string& what) const {
-    return invalid_argument("expected " + what + " at character " + std::to_string(position_ + 1) + " of expression \"" +
-                            std::string(text_) + "\"");
+    return invalid_argument("expected " + what + " at character " + std::to_string(position_ + 1) +
+                            " of expression \"" + std::string(text_) + "\"");
   }
 
   std::string_view text_;

@@ -162,21 +162,36 @@ struct Binary {
 
 template <typename T>
 constexpr Unary<T> kFloatUnary[] = {
-    {"exp", [](T x) -> T { return std::exp(x); }},       {"exp2", [](T x) -> T { return std::exp2(x); }},
-    {"expm1", [](T x) -> T { return std::expm1(x); }},   {"log", [](T x) -> T { return std::log(x); }},
-    {"log2", [](T x) -> T { return std::log2(x); }},     {"log10", [](T x) -> T { return std::log10(x); }},
-    {"log1p", [](T x) -> T { return std::log1p(x); }},   {"sqrt", [](T x) -> T { return std::sqrt(x); }},
-    {"rsqrt", [](T x) -> T { return 1 / std::sqrt(x); }}, {"sin", [](T x) -> T { return std::sin(x); }},
-    {"cos", [](T x) -> T { return std::cos(x); }},       {"tan", [](T x) -> T { return std::tan(x); }},
-    {"asin", [](T x) -> T { return std::asin(x); }},     {"acos", [](T x) -> T { return std::acos(x); }},
-    {"atan", [](T x) -> T { return std::atan(x); }},     {"sinh", [](T x) -> T { return std::sinh(x); }},
-    {"cosh", [](T x) -> T { return std::cosh(x); }},     {"tanh", [](T x) -> T { return std::tanh(x); }},
-    {"asinh", [](T x) -> T { return std::asinh(x); }},   {"acosh", [](T x) -> T { return std::acosh(x); }},
-    {"atanh", [](T x) -> T { return std::atanh(x); }},   {"erf", [](T x) -> T { return std::erf(x); }},
-    {"erfc", [](T x) -> T { return std::erfc(x); }},     {"lgamma", [](T x) -> T { return std::lgamma(x); }},
-    {"floor", [](T x) -> T { return std::floor(x); }},   {"ceil", [](T x) -> T { return std::ceil(x); }},
-    {"trunc", [](T x) -> T { return std::trunc(x); }},   {"rint", [](T x) -> T { return std::rint(x); }},
-    {"is_nan", [](T x) -> T { return std::isnan(x); }},  {"is_inf", [](T x) -> T { return std::isinf(x); }},
+    {"exp", [](T x) -> T { return std::exp(x); }},
+    {"exp2", [](T x) -> T { return std::exp2(x); }},
+    {"expm1", [](T x) -> T { return std::expm1(x); }},
+    {"log", [](T x) -> T { return std::log(x); }},
+    {"log2", [](T x) -> T { return std::log2(x); }},
+    {"log10", [](T x) -> T { return std::log10(x); }},
+    {"log1p", [](T x) -> T { return std::log1p(x); }},
+    {"sqrt", [](T x) -> T { return std::sqrt(x); }},
+    {"rsqrt", [](T x) -> T { return 1 / std::sqrt(x); }},
+    {"sin", [](T x) -> T { return std::sin(x); }},
+    {"cos", [](T x) -> T { return std::cos(x); }},
+    {"tan", [](T x) -> T { return std::tan(x); }},
+    {"asin", [](T x) -> T { return std::asin(x); }},
+    {"acos", [](T x) -> T { return std::acos(x); }},
+    {"atan", [](T x) -> T { return std::atan(x); }},
+    {"sinh", [](T x) -> T { return std::sinh(x); }},
+    {"cosh", [](T x) -> T { return std::cosh(x); }},
+    {"tanh", [](T x) -> T { return std::tanh(x); }},
+    {"asinh", [](T x) -> T { return std::asinh(x); }},
+    {"acosh", [](T x) -> T { return std::acosh(x); }},
+    {"atanh", [](T x) -> T { return std::atanh(x); }},
+    {"erf", [](T x) -> T { return std::erf(x); }},
+    {"erfc", [](T x) -> T { return std::erfc(x); }},
+    {"lgamma", [](T x) -> T { return std::lgamma(x); }},
+    {"floor", [](T x) -> T { return std::floor(x); }},
+    {"ceil", [](T x) -> T { return std::ceil(x); }},
+    {"trunc", [](T x) -> T { return std::trunc(x); }},
+    {"rint", [](T x) -> T { return std::rint(x); }},
+    {"is_nan", [](T x) -> T { return std::isnan(x); }},
+    {"is_inf", [](T x) -> T { return std::isinf(x); }},
     {"is_finite", [](T x) -> T { return std::isfinite(x); }},
     {"sign_bit", [](T x) -> T { return std::signbit(x); }},
     {"abs_value", abs_value<T>},
@@ -194,10 +209,14 @@ constexpr Unary<T> kIntegerUnary[] = {
 
 template <typename T>
 constexpr Binary<T> kBinary[] = {
-    {"maximum", maximum<T>},           {"minimum", minimum<T>},
-    {"fmax", number_maximum<T>},       {"fmin", number_minimum<T>},
-    {"trunc_divide", trunc_divide<T>}, {"trunc_remainder", trunc_remainder<T>},
-    {"floor_divide", floor_divide<T>}, {"floor_remainder", floor_remainder<T>},
+    {"maximum", maximum<T>},
+    {"minimum", minimum<T>},
+    {"fmax", number_maximum<T>},
+    {"fmin", number_minimum<T>},
+    {"trunc_divide", trunc_divide<T>},
+    {"trunc_remainder", trunc_remainder<T>},
+    {"floor_divide", floor_divide<T>},
+    {"floor_remainder", floor_remainder<T>},
     {"power", power<T>},
 };
 
@@ -219,14 +238,15 @@ constexpr Binary<T> kIntegerBinary[] = {
 
 template <typename Table>
 auto find(const Table& table, std::string_view name) -> decltype(std::begin(table)->function) {
-  const auto* found = std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.name == name; });
+  const auto* found =
+      std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.name == name; });
   return found == std::end(table) ? nullptr : found->function;
 }
 
 constexpr std::string_view kReproducible[] = {
-    "sqrt",     "floor",    "ceil",    "trunc",   "rint", "fmod", "copysign",     "nextafter",       "is_nan",
-    "is_inf",   "is_finite", "sign_bit", "abs_value", "bit_not", "maximum", "minimum", "fmax", "fmin",
-    "shift_left", "shift_right", "trunc_remainder",
+    "sqrt",      "floor",   "ceil",   "trunc",     "rint",       "fmod",        "copysign",
+    "nextafter", "is_nan",  "is_inf", "is_finite", "sign_bit",   "abs_value",   "bit_not",
+    "maximum",   "minimum", "fmax",   "fmin",      "shift_left", "shift_right", "trunc_remainder",
 };
 // Of the reproducible ones, those whose float result is not exact.
 constexpr std::string_view kRounding[] = {"sqrt"};

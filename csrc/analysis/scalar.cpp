@@ -29,7 +29,8 @@ double round_to(const NarrowFormat& format, double value) {
   std::frexp(single, &exponent);
   const int last_place = std::max(exponent - format.precision, format.least_exponent);
   const double rounded = std::ldexp(std::nearbyint(std::ldexp(single, -last_place)), last_place);
-  return std::fabs(rounded) > format.largest ? std::copysign(std::numeric_limits<double>::infinity(), rounded) : rounded;
+  return std::fabs(rounded) > format.largest ? std::copysign(std::numeric_limits<double>::infinity(), rounded)
+                                             : rounded;
 }
 
 int64_t wrap(int64_t value, ElementType type) {

@@ -1,4 +1,5 @@
-// One element of a tensor, by value, in any element type: what constant folding and the tests' interpreter compute with.
+// One element of a tensor, by value, in any element type: what constant folding and the tests' interpreter compute
+// with.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ class Scalar {
   // Rounded to a floating `type`, to nearest even, every NaN becoming the one; wrapped into an integral one.
   static Scalar of_float(double value, ir::ElementType type);
   static Scalar of_integer(int64_t value, ir::ElementType type);
-  // A number given as an attribute: bool, int64_t or double. Nothing for another attribute, or where convert() has none.
+  // A number given as an attribute: bool, int64_t or double. Nothing for another attribute, or where convert() has
+  // none.
   static std::optional<Scalar> of_attribute(const ir::Attribute& attribute, ir::ElementType type);
 
   ir::ElementType type() const { return type_; }

@@ -15,7 +15,9 @@ namespace {
 using ir::Extent;
 using ir::Shape;
 
-std::string shown(const Shape& shape) { return ir::TensorType{ir::ElementType::kFloat32, shape, {}}.to_string().substr(3); }
+std::string shown(const Shape& shape) {
+  return ir::TensorType{ir::ElementType::kFloat32, shape, {}}.to_string().substr(3);
+}
 
 Result<Extent> broadcast_extent(const Extent& a, const Extent& b) {
   if (a.is(1)) {

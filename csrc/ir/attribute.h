@@ -1,8 +1,8 @@
 // The closed set of what a node carries besides tensors.
 //
 // Positional arguments of the imported call are keyed by their position ("1"), keyword arguments by their name
-// ("alpha"), and decisions of passes by "tessiq.<name>". `list.<key>` tells how operands fill a list argument: one entry
-// a member, 1 for the next operand and 0 for None. Anything richer is usually asking to be an operand.
+// ("alpha"), and decisions of passes by "tessiq.<name>". `list.<key>` tells how operands fill a list argument: one
+// entry a member, 1 for the next operand and 0 for None. Anything richer is usually asking to be an operand.
 #pragma once
 
 #include <map>
@@ -40,8 +40,8 @@ bool attribute_maps_equal(const AttributeMap& a, const AttributeMap& b);
 // As the text form writes it: none, true, 3, 1.5 (17 digits at most, always with a point or exponent; inf, -inf, nan),
 // "text", s0, [1, s0], [0.5, 2.0] (an empty list is a list of sizes).
 std::string attribute_to_string(const Attribute& attribute);
-// The one spelling of values that print alike: a known extent is an integer, an empty list is a list of sizes, and every
-// NaN is the same. A node holds only these.
+// The one spelling of values that print alike: a known extent is an integer, an empty list is a list of sizes, and
+// every NaN is the same. A node holds only these.
 Attribute normalized(Attribute attribute);
 
 inline constexpr std::string_view kPassPrefix = "tessiq.";

@@ -102,8 +102,8 @@ Result<void> Graph::check_new_value(const std::string& name, const TensorType& t
 
 Result<Value*> Graph::add_parameter(std::string name, TensorType type) {
   TESSIQ_RETURN_IF_ERROR(check_new_value(name, type));
-  parameters_.push_back(std::unique_ptr<Value>(
-      new Value(name, std::move(type), nullptr, static_cast<int>(parameters_.size()))));
+  parameters_.push_back(
+      std::unique_ptr<Value>(new Value(name, std::move(type), nullptr, static_cast<int>(parameters_.size()))));
   values_.emplace(std::move(name), parameters_.back().get());
   return parameters_.back().get();
 }

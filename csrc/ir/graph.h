@@ -1,4 +1,5 @@
-// The compiler's program: parameters, an ordered list of nodes in SSA form, and results, with use lists kept up to date.
+// The compiler's program: parameters, an ordered list of nodes in SSA form, and results, with use lists kept up to
+// date.
 //
 // Every mutation goes through a method here, which updates both sides of a use. Nothing in ir/ knows that a device or
 // PyTorch exists; what an operation means is the operation table's to say.

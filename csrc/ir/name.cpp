@@ -12,7 +12,9 @@ constexpr std::array<std::string_view, 7> kReserved = {"none", "true", "false", 
 
 }  // namespace
 
-bool is_name(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character); }
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character);
+}
 
 bool is_symbol_name(std::string_view text) {
   if (!is_name(text) || is_digit(text.front()) || text.find('.') != std::string_view::npos) {

@@ -12,7 +12,8 @@ constexpr bool is_name_character(char c) { return is_letter(c) || is_digit(c) ||
 
 // A value, an operation, an attribute key or a graph: letters, digits, `_` and `.`, at least one.
 bool is_name(std::string_view text);
-// A symbol: a letter or `_`, then letters, digits and `_`; none of the words that mean a value where a symbol may stand.
+// A symbol: a letter or `_`, then letters, digits and `_`; none of the words that mean a value where a symbol may
+// stand.
 bool is_symbol_name(std::string_view text);
 // Digits only.
 bool is_number(std::string_view text);

@@ -15,8 +15,9 @@ using Kind = SizeExpr::Kind;
 
 bool is_product(Kind kind) { return kind == Kind::kMul || kind == Kind::kFloorDiv || kind == Kind::kMod; }
 
-// Whether `operand` standing at `position` under `parent` needs parentheses to parse back as it is. Products associate to
-// the left, so the first operand may be another kind of product; a sum in a sum or a product in a product would be merged.
+// Whether `operand` standing at `position` under `parent` needs parentheses to parse back as it is. Products associate
+// to the left, so the first operand may be another kind of product; a sum in a sum or a product in a product would be
+// merged.
 bool needs_parentheses(const SizeExpr& operand, Kind parent, size_t position) {
   if (operand.kind == Kind::kAdd) {
     return true;
@@ -173,8 +174,7 @@ std::string SizeExpr::to_string() const {
   return text;
 }
 
-Result<int64_t> SizeExpr::evaluate(
-    const std::function<std::optional<int64_t>(std::string_view)>& value_of) const {
+Result<int64_t> SizeExpr::evaluate(const std::function<std::optional<int64_t>(std::string_view)>& value_of) const {
   if (kind == Kind::kConstant) {
     return constant;
   }

@@ -17,7 +17,7 @@ namespace tessiq::ir {
 
 class Extent {
  public:
-  Extent() = default;  // unknown
+  Extent() = default;                                            // unknown
   Extent(int64_t value) : kind_(Kind::kKnown), value_(value) {}  // NOLINT: a number is an extent
   static Extent unknown() { return {}; }
   static Extent symbol(std::string name);

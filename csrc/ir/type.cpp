@@ -26,8 +26,8 @@ bool holds_no_elements(const Shape& shape) {
   return std::any_of(shape.begin(), shape.end(), [](const Extent& extent) { return extent.is(0); });
 }
 
-// The product where it has a name: numbers multiply, and a symbol times one is itself. An extent of 0 counts as 1, as in
-// PyTorch's strides of an empty tensor.
+// The product where it has a name: numbers multiply, and a symbol times one is itself. An extent of 0 counts as 1, as
+// in PyTorch's strides of an empty tensor.
 std::optional<Extent> multiply(const Extent& a, const Extent& b) {
   if (b.is(1) || b.is(0)) {
     return a;

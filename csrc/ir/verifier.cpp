@@ -1,4 +1,5 @@
-// The walk over a graph that checks what verifier.h lists. One linear pass; the message names the first broken invariant.
+// The walk over a graph that checks what verifier.h lists. One linear pass; the message names the first broken
+// invariant.
 #include "ir/verifier.h"
 
 #include <string>
@@ -135,7 +136,8 @@ class Verifier {
       if (!is_name(key)) {
         return internal("attribute key \"" + key + "\" of %" + std::string(node.name()) + " is not a name");
       }
-      const SizeList one = std::holds_alternative<Extent>(attribute) ? SizeList{std::get<Extent>(attribute)} : SizeList{};
+      const SizeList one =
+          std::holds_alternative<Extent>(attribute) ? SizeList{std::get<Extent>(attribute)} : SizeList{};
       const SizeList* sizes = std::get_if<SizeList>(&attribute);
       for (const Extent& extent : sizes != nullptr ? *sizes : one) {
         if (extent.is_symbol() && !is_symbol_name(extent.name())) {

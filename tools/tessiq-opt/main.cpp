@@ -40,15 +40,18 @@ struct Options {
 void declare(CLI::App& app, Options& options) {
   app.add_option("file", options.file, "graph to read; - is standard input")->capture_default_str();
   app.add_option("-o,--output", options.output, "file to write; - is standard output")->capture_default_str();
-  app.add_option("--passes", options.pipeline, "passes to run, separated by commas; \"compile\" is what torch.compile runs");
+  app.add_option("--passes", options.pipeline,
+                 "passes to run, separated by commas; \"compile\" is what torch.compile runs");
   app.add_flag("--list-passes", options.list_passes, "print the passes that exist, and nothing else");
   app.add_flag("--verify-only", options.verify_only, "check the graph, run the passes, print nothing");
   app.add_flag("--print-each", options.print_each, "print the graph after every pass, to standard error");
-  app.add_flag("--timing", options.timing, "print each pass's time and whether it changed the graph, to standard error");
+  app.add_flag("--timing", options.timing,
+               "print each pass's time and whether it changed the graph, to standard error");
   app.add_option("--unclaimed", options.unclaimed, "where operations run that no kernel of ours runs")
       ->check(CLI::IsMember({"host", "device"}))
       ->capture_default_str();
-  app.add_option("--emit", options.emit, "print the source of every fusion group; runs \"compile\" unless --passes is given")
+  app.add_option("--emit", options.emit,
+                 "print the source of every fusion group; runs \"compile\" unless --passes is given")
       ->check(CLI::IsMember({"cuda", "host"}));
   app.add_flag("--no-loops", options.no_loops, "a target without a compiler for generated loops");
   app.add_flag("--no-matmul", options.no_matmul, "a target without a library for matrix products");
@@ -133,15 +136,17 @@ int run(const Options& options) {
   if (!records) {
     // A misspelt pass is the command line's fault, everything else the graph's.
     const bool is_usage = records.error().code() == tessiq::ErrorCode::kNotFound;
-    return complain(is_usage ? kUsage : kRefused, is_usage ? records.error().message() : shown + ": " + records.error().message());
+    return complain(is_usage ? kUsage : kRefused,
+                    is_usage ? records.error().message() : shown + ": " + records.error().message());
   }
   report(*records, options);
   if (options.verify_only) {
     return 0;
   }
-  auto result = options.emit.empty() ? tessiq::Result<std::string>(ir::print(**graph))
-                                     : tessiq::opt::emit_groups(**graph, options.emit == "cuda" ? tessiq::opt::Target::kCuda
-                                                                                                : tessiq::opt::Target::kHost);
+  auto result = options.emit.empty()
+                    ? tessiq::Result<std::string>(ir::print(**graph))
+                    : tessiq::opt::emit_groups(
+                          **graph, options.emit == "cuda" ? tessiq::opt::Target::kCuda : tessiq::opt::Target::kHost);
   if (!result) {
     return complain(kRefused, shown + ": " + result.error().message());
   }

@@ -1,7 +1,7 @@
 // Text cut into tokens, each with its place.
 //
-// Decides what a word, a value name and a string are. Leaves to the parser what a word means where it stands: `1` may be
-// an attribute's key or its value, `s0` a symbol or an operation.
+// Decides what a word, a value name and a string are. Leaves to the parser what a word means where it stands: `1` may
+// be an attribute's key or its value, `s0` a symbol or an operation.
 #pragma once
 
 #include <string>

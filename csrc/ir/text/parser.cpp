@@ -97,8 +97,8 @@ Result<void> Parser::parameters() {
   return tokens_.expect(")");
 }
 
-// The body up to and with the returned values. A word may open a symbol, a node without results or the return; only what
-// follows it tells, so that no operation's name is reserved.
+// The body up to and with the returned values. A word may open a symbol, a node without results or the return; only
+// what follows it tells, so that no operation's name is reserved.
 Result<void> Parser::results() {
   bool seen_node = false;
   for (;;) {

@@ -11,7 +11,9 @@ void append_values(std::string& text, const std::vector<Value*>& values) {
   }
 }
 
-void append_typed(std::string& text, const Value& value) { text += "%" + value.name() + ": " + value.type().to_string(); }
+void append_typed(std::string& text, const Value& value) {
+  text += "%" + value.name() + ": " + value.type().to_string();
+}
 
 void append_node(std::string& text, const Node& node) {
   for (int i = 0; i < node.result_count(); ++i) {

@@ -99,8 +99,7 @@ class SizeExprParser {
   }
 
   Error too_deep() const {
-    return error_at(tokens_.peek(),
-                    "size expression is nested deeper than " + std::to_string(kMaxSizeExprDepth));
+    return error_at(tokens_.peek(), "size expression is nested deeper than " + std::to_string(kMaxSizeExprDepth));
   }
 
   TokenStream& tokens_;

@@ -3,7 +3,8 @@
 // Requires: nothing beyond a verified graph. Pays off before dce, which removes what is no longer read.
 // Guarantees: no read or returned node computes, from operands that each hold one known number, a number that every
 //   machine agrees on. The new node stands before the one it replaces, so that definitions still come first.
-// Legal because: only expressions of exact or correctly rounded operations are folded, in the type the step computes in,
+// Legal because: only expressions of exact or correctly rounded operations are folded, in the type the step computes
+// in,
 //   and of those that round only one: a compiler may contract two into a fused one and give other bits. exp(0) stays.
 //   A NaN is not folded either: machines give it other signs, which signbit and copysign read.
 // Stops holding when: generated code is compiled with approximate division or square root, or flushes subnormals.

@@ -23,7 +23,8 @@ bool operands_commute(const ir::Node& node) {
   return op != nullptr && op->commutative && node.attributes().empty() && node.operands().size() == 2;
 }
 
-// Equal texts for exactly the nodes that compute the same. Names of values are unique, and attributes print injectively.
+// Equal texts for exactly the nodes that compute the same. Names of values are unique, and attributes print
+// injectively.
 std::string identity_of(const ir::Node& node) {
   std::vector<std::string_view> operands;
   for (const ir::Value* operand : node.operands()) {

@@ -1,7 +1,8 @@
 // Shape inference: derives each result's shape from its operands and merges it into the type the graph records.
 //
 // Requires: nothing beyond a verified graph.
-// Guarantees: every extent that a rule derives from what the graph knows is recorded. Operations without a rule are left
+// Guarantees: every extent that a rule derives from what the graph knows is recorded. Operations without a rule are
+// left
 //   alone, and so are element types and layouts. What the graph records already is never weakened: an unknown extent
 //   becomes the derived one, a number or a symbol stays.
 // Legal because: a type states what every call gives, and a rule states what the operation gives for these operands. A

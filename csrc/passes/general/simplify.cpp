@@ -47,8 +47,8 @@ constexpr Identity kIdentities[] = {
 constexpr std::string_view kIdempotent[] = {"relu", "abs", "floor", "ceil", "trunc", "round", "sign"};
 constexpr std::string_view kInvolutions[] = {"neg", "bitwise_not", "logical_not"};
 // f(x, x) is x; `where` takes its two at positions 1 and 2.
-constexpr std::string_view kAgreeing[] = {"maximum",     "minimum",    "bitwise_and",
-                                          "bitwise_or",  "logical_and", "logical_or"};
+constexpr std::string_view kAgreeing[] = {"maximum",    "minimum",     "bitwise_and",
+                                          "bitwise_or", "logical_and", "logical_or"};
 
 template <typename Names>
 bool contains(const Names& names, std::string_view name) {
@@ -79,7 +79,8 @@ ir::ElementType compute_type(ir::ElementType element) {
 }
 
 bool has_unknown_extent(const ir::TensorType& type) {
-  return std::any_of(type.shape.begin(), type.shape.end(), [](const ir::Extent& extent) { return extent.is_unknown(); });
+  return std::any_of(type.shape.begin(), type.shape.end(),
+                     [](const ir::Extent& extent) { return extent.is_unknown(); });
 }
 
 // The argument's number in the type the node computes in. A tensor that holds one number counts where it cannot stretch

@@ -60,6 +60,6 @@ inline constexpr std::string_view kCompilePipeline = "mark-supported,layout-assi
 
 }  // namespace tessiq::passes
 
-#define TESSIQ_REGISTER_PASS(PassType)                                                                   \
-  [[maybe_unused]] static const bool tessiq_registered_##PassType = ::tessiq::passes::register_pass(     \
+#define TESSIQ_REGISTER_PASS(PassType)                                                               \
+  [[maybe_unused]] static const bool tessiq_registered_##PassType = ::tessiq::passes::register_pass( \
       []() -> std::unique_ptr<::tessiq::passes::Pass> { return std::make_unique<PassType>(); })

@@ -25,7 +25,8 @@ std::map<std::string, Registered, std::less<>>& registry() {
 
 bool register_pass(PassFactory factory) {
   const std::unique_ptr<Pass> pass = factory();
-  const bool is_new = registry().try_emplace(std::string(pass->name()), factory, std::string(pass->description())).second;
+  const bool is_new =
+      registry().try_emplace(std::string(pass->name()), factory, std::string(pass->description())).second;
   if (!is_new) {
     std::fprintf(stderr, "tessiq: two passes are named \"%s\"\n", std::string(pass->name()).c_str());
     std::abort();

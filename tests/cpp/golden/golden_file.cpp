@@ -21,7 +21,8 @@ constexpr std::string_view kError = "# error:";
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
 Result<void> read_target(std::string_view text, passes::TargetOptions& target) {

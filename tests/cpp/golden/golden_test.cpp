@@ -48,7 +48,8 @@ TEST_P(Golden, GivesWhatTheFileExpects) {
   EXPECT_EQ(outcome.text, file.error.value_or(file.expected)) << "rewrite with ./dev golden --update";
 }
 
-// The loop that runs a pipeline until nothing changes ends only if the flag is true, and true only if something changed.
+// The loop that runs a pipeline until nothing changes ends only if the flag is true, and true only if something
+// changed.
 TEST_P(Golden, EveryPassReportsExactlyItsChangesAndNoneTheSecondTime) {
   const GoldenFile file = read();
   for (const passes::PassInfo& pass : passes::registered_passes()) {

@@ -15,7 +15,8 @@ class Generator {
 
   std::unique_ptr<Graph> run() {
     for (uint64_t i = below(4); i > 0; --i) {
-      (void)graph_->define_symbol({"d" + std::to_string(i), below(4) == 0 ? std::nullopt : std::optional(expression(4))});
+      (void)graph_->define_symbol(
+          {"d" + std::to_string(i), below(4) == 0 ? std::nullopt : std::optional(expression(4))});
     }
     for (uint64_t i = below(5); i > 0; --i) {
       values_.push_back(graph_->add_parameter(name(), type()).value());

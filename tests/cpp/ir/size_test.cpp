@@ -29,7 +29,9 @@ TEST(ExtentTest, TwoUnknownsAreWrittenAlikeAndNotProvenEqual) {
 }
 
 TEST(SizeExprTest, EvaluatesAsPython) {
-  const auto value = [](Kind kind, int64_t a, int64_t b) { return SizeExpr::of(kind, {number(a), number(b)}).evaluate(seven).value(); };
+  const auto value = [](Kind kind, int64_t a, int64_t b) {
+    return SizeExpr::of(kind, {number(a), number(b)}).evaluate(seven).value();
+  };
   EXPECT_EQ(value(Kind::kFloorDiv, -7, 2), -4);
   EXPECT_EQ(value(Kind::kMod, -7, 2), 1);
   EXPECT_EQ(value(Kind::kMod, 7, -2), -1);
@@ -88,7 +90,9 @@ TEST(TypeTest, NormalizedDropsOnlyWhatPackingSays) {
 }
 
 TEST(TypeTest, ElementCounts) {
-  const auto count = [](Shape shape) { return TensorType{ElementType::kFloat32, std::move(shape), {}}.element_count(); };
+  const auto count = [](Shape shape) {
+    return TensorType{ElementType::kFloat32, std::move(shape), {}}.element_count();
+  };
   EXPECT_EQ(count({}), 1);
   EXPECT_EQ(count({4, 3}), 12);
   EXPECT_EQ(count({kLargest, kLargest, 0}), 0);

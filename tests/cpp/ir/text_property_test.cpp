@@ -77,7 +77,8 @@ TEST(TextProperty, AttributesAreEqualExactlyWhereTheirTextIs) {
 }
 
 std::string mutated(std::string text, std::mt19937_64& engine) {
-  constexpr std::string_view kTokens[] = {"%", "@", "{", "}", "(", ")", "[", "]", "//", "?", "\"", "-", "min(", "nan", "9999999999"};
+  constexpr std::string_view kTokens[] = {"%",  "@", "{",  "}", "(",    ")",   "[",         "]",
+                                          "//", "?", "\"", "-", "min(", "nan", "9999999999"};
   for (uint64_t edits = 1 + engine() % 4; edits > 0; --edits) {
     const size_t at = text.empty() ? 0 : engine() % text.size();
     switch (engine() % 5) {

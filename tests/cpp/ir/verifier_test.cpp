@@ -18,7 +18,8 @@ class VerifierTest : public testing::Test {
       %a: f32[4] = add(%x, %y)
       %b: f32[4] = mul(%a, %a)
       return %b
-    })").value();
+    })")
+                .value();
     ASSERT_TRUE(verify(*graph).ok());
   }
 

@@ -20,7 +20,8 @@ struct Outcome {
 };
 
 Outcome run(const std::string& arguments, const std::string& input = "") {
-  const auto file = std::filesystem::path(testing::TempDir()) / ("tessiq_opt_input_" + std::to_string(getpid()) + ".tir");
+  const auto file =
+      std::filesystem::path(testing::TempDir()) / ("tessiq_opt_input_" + std::to_string(getpid()) + ".tir");
   std::ofstream(file) << input;
   const std::string command = std::string(TESSIQ_OPT_PATH) + " " + arguments + " < " + file.string() + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
@@ -40,8 +41,7 @@ constexpr const char* kGraph = "graph @main(%x: f32[4]) { %a: f32[4] = exp(%x) %
 TEST(TessiqOpt, PrintsTheGraphInItsCanonicalForm) {
   const Outcome result = run("", kGraph);
   EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(result.text,
-            "graph @main(%x: f32[4]) {\n  %a: f32[4] = exp(%x)\n  %b: f32[4] = exp(%x)\n  return %b\n}\n");
+  EXPECT_EQ(result.text, "graph @main(%x: f32[4]) {\n  %a: f32[4] = exp(%x)\n  %b: f32[4] = exp(%x)\n  return %b\n}\n");
 }
 
 TEST(TessiqOpt, RunsPasses) {
@@ -84,7 +84,8 @@ TEST(TessiqOpt, ARefusingPassExitsWithOne) {
 
 TEST(TessiqOpt, AWrongCommandLineExitsWithTwo) {
   EXPECT_EQ(run("--passes dec", kGraph).code, 2);
-  EXPECT_THAT(run("--passes dec", kGraph).text, StartsWith("tessiq-opt: there is no pass \"dec\", did you mean \"dce\"?"));
+  EXPECT_THAT(run("--passes dec", kGraph).text,
+              StartsWith("tessiq-opt: there is no pass \"dec\", did you mean \"dce\"?"));
   EXPECT_EQ(run("--emit metal", kGraph).code, 2);
   EXPECT_EQ(run("--nonsense", kGraph).code, 2);
   EXPECT_EQ(run("no/such/file").code, 2);

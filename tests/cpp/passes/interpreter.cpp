@@ -73,8 +73,9 @@ class Interpreter {
   }
 
   Result<int64_t> value_of(const ir::Extent& extent) const {
-    const std::optional<int64_t> value =
-        extent.is_known() ? std::optional(extent.known()) : extent.is_symbol() ? symbol(extent.name()) : std::nullopt;
+    const std::optional<int64_t> value = extent.is_known()    ? std::optional(extent.known())
+                                         : extent.is_symbol() ? symbol(extent.name())
+                                                              : std::nullopt;
     return value ? Result<int64_t>(*value) : unsupported("extent " + extent.to_string() + " has no value");
   }
 

@@ -32,7 +32,8 @@ class Refuses : public Pass {
 TESSIQ_REGISTER_PASS(Refuses);
 
 std::unique_ptr<ir::Graph> graph() {
-  return ir::parse("graph @main(%x: f32[4], %y: f32[4]) { %a: f32[4] = exp(%x) %b: f32[4] = exp(%x) return %b }").value();
+  return ir::parse("graph @main(%x: f32[4], %y: f32[4]) { %a: f32[4] = exp(%x) %b: f32[4] = exp(%x) return %b }")
+      .value();
 }
 
 TEST(RegistryTest, ListsPassesByNameWithDescriptions) {
@@ -50,8 +51,9 @@ TEST(RegistryTest, AMisspeltNameGetsTheNearestOneAndTheList) {
   const auto pass = create_pass("constant-flod");
   ASSERT_FALSE(pass.ok());
   EXPECT_EQ(pass.error().code(), ErrorCode::kNotFound);
-  EXPECT_THAT(pass.error().message(),
-              HasSubstr("there is no pass \"constant-flod\", did you mean \"constant-fold\"?; passes: cluster, constant-fold"));
+  EXPECT_THAT(
+      pass.error().message(),
+      HasSubstr("there is no pass \"constant-flod\", did you mean \"constant-fold\"?; passes: cluster, constant-fold"));
 }
 
 TEST(RegistryTest, ANameLikeNoneGetsOnlyTheList) {

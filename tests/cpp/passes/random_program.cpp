@@ -18,13 +18,14 @@ using ir::ElementType;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Zeros of both signs more than once: an identity that loses one is the easiest to get wrong.
-constexpr double kAwkward[] = {0.0,  -0.0, 1.0,  -1.0,      0.5,        2.5,   -0.0,
-                               -3.0, 0.0,  -0.0, kInfinity, -kInfinity, 1e-45, std::numeric_limits<double>::quiet_NaN()};
+constexpr double kAwkward[] = {
+    0.0,  -0.0, 1.0,  -1.0,      0.5,        2.5,   -0.0,
+    -3.0, 0.0,  -0.0, kInfinity, -kInfinity, 1e-45, std::numeric_limits<double>::quiet_NaN()};
 constexpr int64_t kIntegers[] = {0, 1, -1, 2, 7, 100, 127, -128, std::numeric_limits<int64_t>::min()};
 // Preferred over the rest of the table, where an identity or a fold waits.
-constexpr std::string_view kFavourites[] = {"add",         "sub",         "mul",        "div",  "neg",   "relu", "abs",
-                                            "add",         "sub",         "mul",        "div",  "neg",   "neg",  "where",
-                                            "logical_not", "bitwise_not", "bitwise_or", "cast", "floor", "sign", "maximum"};
+constexpr std::string_view kFavourites[] = {
+    "add", "sub", "mul",   "div",         "neg",         "relu",       "abs",  "add",   "sub",  "mul",    "div",
+    "neg", "neg", "where", "logical_not", "bitwise_not", "bitwise_or", "cast", "floor", "sign", "maximum"};
 
 class Generator {
  public:
@@ -65,7 +66,8 @@ class Generator {
   ir::Value* any_value() { return below(2) == 0 ? values_.back() : values_[below(values_.size())]; }
 
   ir::Shape shape() {
-    const ir::Shape shapes[] = {{}, {1}, {3}, {2, 3}, {2, 1}, {ir::Extent::symbol("s0")}, {2, ir::Extent::symbol("s0")}};
+    const ir::Shape shapes[] = {
+        {}, {1}, {3}, {2, 3}, {2, 1}, {ir::Extent::symbol("s0")}, {2, ir::Extent::symbol("s0")}};
     return shapes[below(std::size(shapes))];
   }
 
@@ -157,11 +159,13 @@ class Generator {
 
   // Keeps the node only where the table says what it computes.
   void try_node(std::string op, std::vector<ir::Value*> operands, ir::AttributeMap attributes, ir::TensorType type) {
-    if (std::any_of(type.shape.begin(), type.shape.end(), [](const ir::Extent& extent) { return extent.is_unknown(); })) {
+    if (std::any_of(type.shape.begin(), type.shape.end(),
+                    [](const ir::Extent& extent) { return extent.is_unknown(); })) {
       return;
     }
     std::vector<ir::ResultSpec> results = {{graph().unique_name("v"), std::move(type)}};
-    ir::Node* node = graph().add_node(std::move(op), std::move(operands), std::move(attributes), std::move(results)).value();
+    ir::Node* node =
+        graph().add_node(std::move(op), std::move(operands), std::move(attributes), std::move(results)).value();
     const optable::OpInfo* row = optable::find_op(node->op());
     const auto step = analysis::element_step(*node, *row);
     if (!step || !row->accepts(step->operates_on)) {
