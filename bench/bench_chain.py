@@ -44,7 +44,9 @@ def rows_of(label: str, count: int, device: torch.device) -> list[dict[str, obje
     borrowed = {name: counts for name, counts in tessiq.fallbacks().items() if name not in fallbacks}
     assert not borrowed, f"operators fell back: {borrowed}"
 
-    wait_ours = torch.tessiq.synchronize
+    def wait_ours() -> None:
+        torch.tessiq.synchronize(device)
+
     wait_cuda = torch.cuda.synchronize
     timings = measure(
         [

@@ -22,6 +22,9 @@ target_compile_definitions(_C PRIVATE
 # -g0 and --strip-debug: PyTorch's templates make two hundred megabytes of line tables, and the module is
 # carried to other machines. Function names stay. -fpch-preprocess lets ccache see through the precompiled header.
 target_compile_options(_C PRIVATE -g0 $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+# First among the libraries: libtorch.so exports an incomplete std::filesystem of its own, whose remove_all calls a null
+# pointer, and whichever library comes first is the one that answers.
+target_link_options(_C PRIVATE "SHELL:LINKER:--push-state,--no-as-needed -lstdc++ LINKER:--pop-state")
 target_link_options(_C PRIVATE LINKER:--strip-debug LINKER:--exclude-libs,ALL LINKER:--no-undefined-version)
 # torch/library.h and torch/extension.h cost ten to twenty seconds a file when read each time.
 target_precompile_headers(_C PRIVATE

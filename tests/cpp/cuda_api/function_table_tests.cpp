@@ -114,7 +114,8 @@ TEST_F(GpuFunctionTable, OfTheDriverLoadsAndLaunchesACompiledKernel) {
   CUfunction kernel = nullptr;
   ASSERT_TRUE(check_cuda(driver, driver.cuModuleLoadData(&module, cubin.data()), "cuModuleLoadData").ok());
   ASSERT_EQ(driver.cuModuleGetFunction(&kernel, module, "scale"), CUDA_SUCCESS);
-  EXPECT_EQ(driver.cuModuleGetFunction(&kernel, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+  CUfunction nothing = nullptr;
+  EXPECT_EQ(driver.cuModuleGetFunction(&nothing, module, "nothing"), CUDA_ERROR_NOT_FOUND);
   int registers = 0;
   int blocks = 0;
   EXPECT_EQ(driver.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel), CUDA_SUCCESS);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <cstdint>
 
 #include <map>
 #include <set>
