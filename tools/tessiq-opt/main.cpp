@@ -12,6 +12,7 @@
 
 #include "emit_groups.h"
 #include "ir/text/text.h"
+#include "memory_plan_text.h"
 #include "passes/manager/pass.h"
 
 namespace {
@@ -29,6 +30,8 @@ struct Options {
   std::optional<std::string> pipeline;
   std::string emit;
   std::string unclaimed = "host";
+  std::vector<std::string> sizes;
+  bool memory_plan = false;
   bool list_passes = false;
   bool verify_only = false;
   bool print_each = false;
@@ -53,6 +56,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--emit", options.emit,
                  "print the source of every fusion group; runs \"compile\" unless --passes is given")
       ->check(CLI::IsMember({"cuda", "host"}));
+  app.add_flag("--memory-plan", options.memory_plan,
+               "print where each value lies in the arena; runs \"compile\" unless --passes is given")
+      ->excludes("--emit");
+  app.add_option("--size", options.sizes, "the value of a symbol for --memory-plan, as in s0=32");
   app.add_flag("--no-loops", options.no_loops, "a target without a compiler for generated loops");
   app.add_flag("--no-matmul", options.no_matmul, "a target without a library for matrix products");
 }
@@ -66,7 +73,7 @@ passes::TargetOptions target_of(const Options& options) {
 }
 
 std::string pipeline_of(const Options& options) {
-  const std::string chosen = options.pipeline.value_or(options.emit.empty() ? "" : "compile");
+  const std::string chosen = options.pipeline.value_or(options.emit.empty() && !options.memory_plan ? "" : "compile");
   return chosen == "compile" ? std::string(passes::kCompilePipeline) : chosen;
 }
 
@@ -120,6 +127,18 @@ void report(const std::vector<passes::PassRecord>& records, const Options& optio
   }
 }
 
+tessiq::Result<std::string> output_of(const ir::Graph& graph, const Options& options) {
+  if (options.memory_plan) {
+    TESSIQ_ASSIGN_OR_RETURN(tessiq::opt::SymbolSizes sizes, tessiq::opt::parse_sizes(options.sizes));
+    return tessiq::opt::memory_plan_text(graph, std::move(sizes));
+  }
+  if (options.emit.empty()) {
+    return ir::print(graph);
+  }
+  using tessiq::opt::Target;
+  return tessiq::opt::emit_groups(graph, options.emit == "cuda" ? Target::kCuda : Target::kHost);
+}
+
 int run(const Options& options) {
   const std::string shown = options.file == "-" ? "standard input" : options.file;
   const std::optional<std::string> text = read_all(options.file);
@@ -143,10 +162,7 @@ int run(const Options& options) {
   if (options.verify_only) {
     return 0;
   }
-  auto result = options.emit.empty()
-                    ? tessiq::Result<std::string>(ir::print(**graph))
-                    : tessiq::opt::emit_groups(
-                          **graph, options.emit == "cuda" ? tessiq::opt::Target::kCuda : tessiq::opt::Target::kHost);
+  auto result = output_of(**graph, options);
   if (!result) {
     return complain(kRefused, shown + ": " + result.error().message());
   }

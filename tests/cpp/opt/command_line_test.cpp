@@ -58,6 +58,21 @@ TEST(TessiqOpt, EmitsTheSourceOfEveryGroup) {
   EXPECT_EQ(run("--emit cuda --passes \"\"", kGraph).text, "// the graph has no fusion group\n");
 }
 
+constexpr const char* kProduct =
+    "graph @main(%x: f32[s0, 4], %w: f32[4, 4]) { %a: f32[s0, 4] = mm(%x, %w) %b: f32[s0, 4] = mm(%a, %w) return %b }";
+
+TEST(TessiqOpt, PrintsTheMemoryPlan) {
+  EXPECT_EQ(run("--memory-plan --size s0=8", kProduct).text,
+            "arena 256 bytes, peak 256\n  %a: 128 bytes at 0, nodes 0 to 1\n  %b: 128 bytes of its own, returned\n");
+}
+
+TEST(TessiqOpt, TheMemoryPlanAsksForSizes) {
+  const Outcome result = run("--memory-plan", kProduct);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.text, HasSubstr("%a has size s0, which is no number: give it, as in --size s0=32"));
+  EXPECT_THAT(run("--memory-plan --size s0", kProduct).text, HasSubstr("\"s0\" is no size"));
+}
+
 TEST(TessiqOpt, ListsPasses) {
   const Outcome result = run("--list-passes");
   EXPECT_EQ(result.code, 0);
