@@ -1,6 +1,7 @@
 // Devices, their memory and the fallback ledger, as python/tessiq/device uses them.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <torch/csrc/Generator.h>
 
 #include <string>
 
@@ -12,7 +13,6 @@
 #include "pytorch/eager/fallback_policy.h"
 #include "pytorch/eager/lender.h"
 #include "pytorch/eager/transfer_counts.h"
-#include "torch/csrc/Generator.h"
 
 namespace py = pybind11;
 
@@ -99,7 +99,8 @@ void bind_devices(py::module_& module) {
       "can_access_peer",
       [](int index, int peer) { return device_or_throw(index).can_access_peer(device_or_throw(peer)); },
       py::arg("index"), py::arg("peer"));
-  module.def("add_library_directory", [](std::string path) { add_library_directory(std::move(path)); }, py::arg("path"));
+  module.def(
+      "add_library_directory", [](std::string path) { add_library_directory(std::move(path)); }, py::arg("path"));
 }
 
 void bind_memory(py::module_& module) {

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-import tessiq
 import torch
+
+import tessiq
 
 
 @pytest.fixture(params=[pytest.param(0, id="reference"), pytest.param(1, id="gpu", marks=pytest.mark.gpu)])

@@ -2,6 +2,7 @@
 #include "pytorch/device/device_allocator.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/util/Exception.h>
 
 #include <array>
@@ -90,9 +91,26 @@ void release(void* pointer) {
   }
 }
 
+// PyTorch's own CUDA allocator keeps freed results of borrowed kernels, on the same GPU. True if it gave some back.
+bool empty_pytorchs_cuda_cache(DeviceIndex device) {
+  if (device_at(device).kind() != DeviceKind::kCuda || !c10::impl::hasDeviceGuardImpl(c10::DeviceType::CUDA)) {
+    return false;
+  }
+  auto* allocator = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(c10::DeviceType::CUDA));
+  if (allocator == nullptr || !allocator->initialized()) {
+    return false;
+  }
+  allocator->emptyCache();
+  return true;
+}
+
 c10::DataPtr allocate_on(DeviceIndex device, size_t size) {
-  // c10's contract allows SIZE_MAX and the like through; the message then names a sensible number.
-  void* pointer = value_or_raise(caching_allocator_at(device).allocate(Bytes{size}, current_stream(device)));
+  CachingAllocator& allocator = caching_allocator_at(device);
+  Result<void*> allocated = allocator.allocate(Bytes{size}, current_stream(device));
+  if (!allocated && allocated.error().code() == ErrorCode::kResourceExhausted && empty_pytorchs_cuda_cache(device)) {
+    allocated = allocator.allocate(Bytes{size}, current_stream(device));
+  }
+  void* pointer = value_or_raise(std::move(allocated));
   if (pointer != nullptr) {
     owners().insert(pointer, Block{device, size});
     report_to_profiler(pointer, static_cast<int64_t>(size), device);

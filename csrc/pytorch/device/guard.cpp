@@ -146,8 +146,8 @@ double Guard::elapsedTime(void* start, void* end, const c10::DeviceIndex) const 
   TORCH_CHECK(start != nullptr && end != nullptr, "both events must be recorded before calculating elapsed time");
   const auto* first = static_cast<const DeviceEvent*>(start);
   const auto* last = static_cast<const DeviceEvent*>(end);
-  TORCH_CHECK(first->device == last->device, "events of tessiq:", to_int(first->device), " and tessiq:",
-              to_int(last->device), " have no elapsed time between them");
+  TORCH_CHECK(first->device == last->device, "events of tessiq:", to_int(first->device),
+              " and tessiq:", to_int(last->device), " have no elapsed time between them");
   return value_or_raise(device_at(first->device).elapsed_milliseconds(first->event, last->event));
 }
 

@@ -26,9 +26,7 @@ class Hooks final : public at::PrivateUse1HooksInterface {
     registry();
     value_or_raise(set_current_device(resolve(device)));
   }
-  c10::DeviceIndex getCurrentDevice() const override {
-    return static_cast<c10::DeviceIndex>(to_int(current_device()));
-  }
+  c10::DeviceIndex getCurrentDevice() const override { return static_cast<c10::DeviceIndex>(to_int(current_device())); }
   c10::DeviceIndex exchangeDevice(c10::DeviceIndex device) const override {
     const c10::DeviceIndex previous = getCurrentDevice();
     setCurrentDevice(device);

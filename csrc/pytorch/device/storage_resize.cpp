@@ -17,8 +17,8 @@ void resize_storage(c10::StorageImpl* storage, size_t size) {
   c10::DataPtr grown = allocator_for(device)->allocate(size);
   const size_t kept = std::min(size, storage->nbytes());
   if (kept > 0) {
-    value_or_raise(device_at(device).copy_on_device(grown.get(), storage->data_ptr().get(), Bytes{kept},
-                                                    current_stream(device)));
+    value_or_raise(
+        device_at(device).copy_on_device(grown.get(), storage->data_ptr().get(), Bytes{kept}, current_stream(device)));
   }
   storage->set_data_ptr_noswap(std::move(grown));
   storage->set_nbytes(size);

@@ -7,9 +7,11 @@
 namespace at::autocast {
 namespace {
 
-at::Tensor refuse_binary_cross_entropy(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, int64_t) {
-  TORCH_CHECK(false, "binary_cross_entropy takes a logarithm that half precision cannot hold and is not allowed under "
-                     "autocast; use binary_cross_entropy_with_logits, or leave autocast for it");
+at::Tensor refuse_binary_cross_entropy(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
+                                       int64_t) {
+  TORCH_CHECK(false,
+              "binary_cross_entropy takes a logarithm that half precision cannot hold and is not allowed under "
+              "autocast; use binary_cross_entropy_with_logits, or leave autocast for it");
 }
 
 TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, library) { library.fallback(torch::CppFunction::makeFallthrough()); }

@@ -39,8 +39,7 @@ void convolution_backward(const c10::OperatorHandle&, torch::jit::Stack* stack) 
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("convolution_overrideable", torch::CppFunction::makeFromBoxedFunction<&convolution>());
-  library.impl("convolution_backward_overrideable",
-               torch::CppFunction::makeFromBoxedFunction<&convolution_backward>());
+  library.impl("convolution_backward_overrideable", torch::CppFunction::makeFromBoxedFunction<&convolution_backward>());
 }
 
 }  // namespace

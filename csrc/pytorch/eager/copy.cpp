@@ -9,6 +9,9 @@
 #include <c10/core/TensorImpl.h>
 #include <c10/util/Exception.h>
 
+#include <memory>
+#include <optional>
+
 #include "pytorch/device/identity.h"
 #include "pytorch/device/pinned_memory.h"
 #include "pytorch/device/raise.h"
@@ -21,6 +24,7 @@ namespace tessiq::pytorch {
 namespace {
 
 bool is_ours(const at::Tensor& tensor) { return tensor.device().type() == kTessiq; }
+bool is_ours_or_host(const at::Tensor& tensor) { return is_ours(tensor) || tensor.device().is_cpu(); }
 
 // The first byte of the tensor, past any check for immutable storage that a plain copy need not repeat.
 char* bytes_of(const at::Tensor& tensor) {
@@ -30,8 +34,9 @@ char* bytes_of(const at::Tensor& tensor) {
 }
 
 bool is_one_run(const at::Tensor& source, const at::Tensor& target) {
-  return source.scalar_type() == target.scalar_type() && source.strides() == target.strides() &&
-         source.is_non_overlapping_and_dense();
+  return is_ours_or_host(source) && is_ours_or_host(target) && source.scalar_type() == target.scalar_type() &&
+         source.strides() == target.strides() && source.is_non_overlapping_and_dense() && !source.is_conj() &&
+         !source.is_neg();
 }
 
 // Work already queued on `before` is done before anything queued on `after` from now on.
@@ -61,8 +66,8 @@ void copy_bytes_between_devices(const at::Tensor& source, const at::Tensor& targ
   if (device_at(from).kind() == DeviceKind::kHost) {
     value_or_raise(reader.copy_to_device(bytes_of(target), bytes_of(source), size, current_stream(to), Blocking::kYes));
   } else if (reader.kind() == DeviceKind::kHost) {
-    value_or_raise(device_at(from).copy_to_host(bytes_of(target), bytes_of(source), size, current_stream(from),
-                                                Blocking::kYes));
+    value_or_raise(
+        device_at(from).copy_to_host(bytes_of(target), bytes_of(source), size, current_stream(from), Blocking::kYes));
   } else if (reader.can_access_peer(device_at(from))) {
     // The source must be written before the copy reads it, and not reused before the copy has read it.
     order(current_stream(from), current_stream(to));
@@ -93,11 +98,22 @@ void copy_one_run(const at::Tensor& source, const at::Tensor& target, Blocking b
   }
 }
 
-std::optional<Lender> lender_of(const at::Tensor& tensor) {
-  if (is_ours(tensor)) {
-    return lender_for(resolve(tensor.device()));
+// One side of a copy as a lender's kernel sees it; a tensor of PyTorch's own devices is seen as it is.
+struct LentSide {
+  at::Tensor tensor;
+  std::unique_ptr<LenderScope> scope;  // the lender works in our device's stream while it lives
+};
+
+std::optional<LentSide> lend_side(const at::Tensor& tensor, bool written) {
+  if (!is_ours(tensor)) {
+    return LentSide{tensor, nullptr};
   }
-  return Lender{tensor.device(), tensor.device().is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU, nullptr};
+  const DeviceIndex index = resolve(tensor.device());
+  const std::optional<Lender> lender = lender_for(index);
+  if (!lender) {
+    return std::nullopt;
+  }
+  return LentSide{lend(tensor, *lender, written), std::make_unique<LenderScope>(*lender, index)};
 }
 
 // Lets PyTorch's copy kernel work on the memory of both sides. False where a side has no lender.
@@ -105,21 +121,19 @@ bool copy_by_lender(const at::Tensor& source, const at::Tensor& target, Blocking
   if (fallback_mode() != FallbackMode::kBorrow) {
     return false;
   }
-  const std::optional<Lender> source_lender = lender_of(source);
-  const std::optional<Lender> target_lender = lender_of(target);
-  if (!source_lender || !target_lender) {
+  std::optional<LentSide> from = lend_side(source, /*written=*/false);
+  std::optional<LentSide> to = lend_side(target, /*written=*/true);
+  if (!from || !to) {
     return false;
   }
-  const at::Tensor& ours = is_ours(target) ? target : source;
-  const DeviceIndex index = resolve(ours.device());
-  const Lender& lender = is_ours(target) ? *target_lender : *source_lender;
-  const LenderScope scope(lender, index);
-  const at::Tensor from = is_ours(source) ? lend(source, *source_lender, /*written=*/false) : source;
-  const at::Tensor to = is_ours(target) ? lend(target, *target_lender, /*written=*/true) : target;
   // Ordinary memory may be freed or written by the caller as soon as this returns.
-  const at::Tensor& other = is_ours(target) ? source : target;
-  to.copy_(from, blocking == Blocking::kNo && (!other.device().is_cpu() || is_pinned(bytes_of(other))));
-  count_lent_copy(lender.key == c10::DispatchKey::CUDA);
+  const auto may_outlast = [](const at::Tensor& side) { return !side.device().is_cpu() || is_pinned(bytes_of(side)); };
+  const bool non_blocking = blocking == Blocking::kNo && may_outlast(from->tensor) && may_outlast(to->tensor);
+  to->tensor.copy_(from->tensor, non_blocking);
+  count_lent_copy(from->tensor.device().is_cuda() || to->tensor.device().is_cuda());
+  // The scopes restore in the opposite order of their making.
+  to->scope.reset();
+  from->scope.reset();
   return true;
 }
 
@@ -129,12 +143,12 @@ void write_span(const at::Tensor& source, const at::Tensor& target) {
   mirror.copy_(source);
   const DeviceIndex index = resolve(target.device());
   const size_t size = mirror.storage().nbytes() - static_cast<size_t>(mirror.storage_offset()) * mirror.itemsize();
-  value_or_raise(device_at(index).copy_to_device(bytes_of(target), bytes_of(mirror), Bytes{size},
-                                                 current_stream(index), Blocking::kYes));
+  value_or_raise(device_at(index).copy_to_device(bytes_of(target), bytes_of(mirror), Bytes{size}, current_stream(index),
+                                                 Blocking::kYes));
 }
 
 void copy_through_host(const at::Tensor& source, const at::Tensor& target) {
-  const at::Tensor from = is_ours(source) ? host_copy_of_span(source) : source;
+  const at::Tensor from = is_ours(source) ? host_copy_of_span(source) : source.cpu();
   if (!is_ours(target)) {
     target.copy_(from);
   } else if (target.is_non_overlapping_and_dense()) {
@@ -164,10 +178,7 @@ void copy_values(const at::Tensor& source, const at::Tensor& target, Blocking bl
                 target.is_conj() ? target.conj() : target._neg_view(), blocking);
     return;
   }
-  if (source.is_conj() || source.is_neg()) {
-    copy_values(source.resolve_conj().resolve_neg(), target, blocking);
-    return;
-  }
+  // A lazy conjugate or negation of the source is left to PyTorch's copy kernels, which know both.
   const at::Tensor from = source.sizes() == target.sizes() ? source : source.expand(target.sizes());
   if (is_one_run(from, target)) {
     target.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl()->mutable_data_ptr();

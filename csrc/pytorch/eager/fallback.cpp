@@ -41,9 +41,8 @@ void run_lent(const c10::OperatorHandle& kernel_of, OperatorFacts& facts, const 
       use.lent = lend(use.own, lender, use.written);
     }
     arguments.exchange(lender.device);
-    with_our_device_names(lender.device, index, [&] {
-      kernel_of.redispatchBoxed(c10::DispatchKeySet(lender.key), stack);
-    });
+    with_our_device_names(lender.device, index,
+                          [&] { kernel_of.redispatchBoxed(c10::DispatchKeySet(lender.key), stack); });
   }
   (on_cuda ? facts.borrowed : facts.on_cpu).fetch_add(1, std::memory_order_relaxed);
   for (const TensorUse& use : arguments.uses()) {
@@ -104,8 +103,9 @@ void fallback_as(const c10::OperatorHandle& op, const c10::OperatorHandle& kerne
   if (lender && lender->key == c10::DispatchKey::CUDA && !cuda_will_do) {
     lender.reset();
   }
-  TORCH_CHECK_NOT_IMPLEMENTED(lender || kernel_of.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), "Could not run '",
-                              facts.name, "' on a tessiq device: PyTorch has no CPU kernel to fall back to");
+  TORCH_CHECK_NOT_IMPLEMENTED(lender || kernel_of.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU),
+                              "Could not run '", facts.name,
+                              "' on a tessiq device: PyTorch has no CPU kernel to fall back to");
   if (lender) {
     run_lent(kernel_of, facts, *lender, arguments, stack);
   } else {

@@ -21,7 +21,8 @@ std::map<std::string, FallbackCounts> fallback_counts() {
   for_each_known_operator([&](OperatorFacts& facts) {
     const FallbackCounts found{facts.borrowed.load(), facts.on_cpu.load()};
     if (found.borrow != 0 || found.cpu != 0) {
-      counts[facts.name] = found;
+      counts[facts.name].borrow += found.borrow;
+      counts[facts.name].cpu += found.cpu;
     }
   });
   return counts;

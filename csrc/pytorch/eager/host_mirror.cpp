@@ -44,8 +44,9 @@ const c10::StorageImpl* storage_of(const at::Tensor& tensor) {
 Span& span_of(c10::SmallVectorImpl<Span>& spans, const at::Tensor& tensor) {
   const c10::StorageImpl* storage = storage_of(tensor);
   const auto found = std::ranges::find(spans, storage, &Span::storage);
-  return found != spans.end() ? *found : (spans.push_back(Span{storage, std::numeric_limits<size_t>::max(), 0, {}}),
-                                          spans.back());
+  return found != spans.end()
+             ? *found
+             : (spans.push_back(Span{storage, std::numeric_limits<size_t>::max(), 0, {}}), spans.back());
 }
 
 void download(Span& span) {
@@ -131,11 +132,10 @@ at::Tensor upload(const at::Tensor& host, DeviceIndex index) {
   // Strides of a result are part of it; a result that overlaps itself is packed, since it is nobody's view.
   const bool overlaps = at::has_internal_overlap(host) != at::MemOverlap::No;
   const c10::DispatchKeySet key(c10::DispatchKey::PrivateUse1);
-  at::Tensor result =
-      overlaps ? at::Tensor(at::detail::empty_generic(host.sizes(), allocator_for(index), key, host.scalar_type(),
-                                                      std::nullopt))
-               : at::Tensor(at::detail::empty_strided_generic(host.sizes(), host.strides(), allocator_for(index), key,
-                                                              host.scalar_type()));
+  at::Tensor result = overlaps ? at::Tensor(at::detail::empty_generic(host.sizes(), allocator_for(index), key,
+                                                                      host.scalar_type(), std::nullopt))
+                               : at::Tensor(at::detail::empty_strided_generic(
+                                     host.sizes(), host.strides(), allocator_for(index), key, host.scalar_type()));
   copy_values(host, result, Blocking::kYes);
   return result;
 }

@@ -17,8 +17,9 @@ namespace {
 
 // Operators that take host tensors beside device tensors by design: indices, lengths, scalars in lists.
 constexpr std::array<std::string_view, 9> kMixesDevices = {
-    "aten::index.", "aten::index_put", "aten::_index_put_impl", "aten::_pack_padded_sequence", "aten::_pad_packed",
-    "aten::_foreach_", "aten::_unsafe_index", "aten::_ctc_loss", "aten::_fused_"};
+    "aten::index.",      "aten::index_put", "aten::_index_put_impl", "aten::_pack_padded_sequence",
+    "aten::_pad_packed", "aten::_foreach_", "aten::_unsafe_index",   "aten::_ctc_loss",
+    "aten::_fused_"};
 
 ArgumentKind kind_of(const c10::TypePtr& declared) {
   c10::TypePtr type = declared;
@@ -62,6 +63,7 @@ std::unique_ptr<OperatorFacts> analyse(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   auto facts = std::make_unique<OperatorFacts>();
   facts->name = c10::toString(op.operator_name());
+  facts->operator_name = op.operator_name();
   facts->argument_count = schema.arguments().size();
   for (size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
@@ -82,14 +84,15 @@ std::unique_ptr<OperatorFacts> analyse(const c10::OperatorHandle& op) {
     facts->results.push_back(of_result);
   }
   facts->is_random = facts->takes_generator || op.hasTag(at::Tag::nondeterministic_seeded);
-  facts->mixes_devices = std::ranges::any_of(
-      kMixesDevices, [&](std::string_view prefix) { return facts->name.starts_with(prefix); });
+  facts->mixes_devices =
+      std::ranges::any_of(kMixesDevices, [&](std::string_view prefix) { return facts->name.starts_with(prefix); });
   return facts;
 }
 
 struct FactsTable {
   std::mutex mutex;
-  std::unordered_map<const c10::FunctionSchema*, std::unique_ptr<OperatorFacts>> by_schema;
+  std::vector<std::unique_ptr<OperatorFacts>> all;
+  std::unordered_map<const c10::FunctionSchema*, OperatorFacts*> by_schema;
 };
 
 FactsTable& table() {
@@ -97,27 +100,33 @@ FactsTable& table() {
   return *instance;
 }
 
+// A library that is unloaded leaves its schema's address to another operator.
+bool describes(const OperatorFacts& facts, const c10::OperatorHandle& op) {
+  return facts.operator_name == op.operator_name() && facts.argument_count == op.schema().arguments().size() &&
+         facts.results.size() == op.schema().returns().size();
+}
+
 }  // namespace
 
 OperatorFacts& facts_of(const c10::OperatorHandle& op) {
   thread_local std::unordered_map<const c10::FunctionSchema*, OperatorFacts*> seen;
   const c10::FunctionSchema* key = &op.schema();
-  const auto found = seen.find(key);
-  if (found != seen.end()) {
-    return *found->second;
+  OperatorFacts*& mine = seen[key];
+  if (mine != nullptr && describes(*mine, op)) {
+    return *mine;
   }
   std::lock_guard lock(table().mutex);
-  std::unique_ptr<OperatorFacts>& facts = table().by_schema[key];
-  if (!facts) {
-    facts = analyse(op);
+  OperatorFacts*& shared = table().by_schema[key];
+  if (shared == nullptr || !describes(*shared, op)) {
+    shared = table().all.emplace_back(analyse(op)).get();
   }
-  seen.emplace(key, facts.get());
-  return *facts;
+  mine = shared;
+  return *mine;
 }
 
 void for_each_known_operator(const std::function<void(OperatorFacts&)>& visit) {
   std::lock_guard lock(table().mutex);
-  for (auto& [schema, facts] : table().by_schema) {
+  for (const auto& facts : table().all) {
     visit(*facts);
   }
 }

@@ -29,11 +29,12 @@ struct ResultFacts {
 
 struct OperatorFacts {
   std::string name;  // "aten::add.out"
+  c10::OperatorName operator_name{"", ""};
   size_t argument_count = 0;
   std::vector<ArgumentFacts> arguments;  // those of interest, in order
   std::vector<ResultFacts> results;
-  bool is_view = false;      // a result shares memory with an argument that is not written
-  bool is_random = false;    // takes a generator, or PyTorch tags it as seeded
+  bool is_view = false;    // a result shares memory with an argument that is not written
+  bool is_random = false;  // takes a generator, or PyTorch tags it as seeded
   bool takes_generator = false;
   bool mixes_devices = false;  // PyTorch itself lets host tensors of any rank stand beside device tensors
 

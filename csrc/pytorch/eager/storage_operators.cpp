@@ -18,8 +18,7 @@ void grow_to_hold(c10::TensorImpl* tensor) {
   if (tensor->numel() == 0) {
     return;
   }
-  const size_t needed = at::detail::computeStorageNbytes(tensor->sizes(), tensor->strides(),
-                                                         tensor->dtype().itemsize(),
+  const size_t needed = at::detail::computeStorageNbytes(tensor->sizes(), tensor->strides(), tensor->dtype().itemsize(),
                                                          static_cast<size_t>(tensor->storage_offset()));
   c10::StorageImpl* storage = tensor->unsafe_storage().unsafeGetStorageImpl();
   if (needed > storage->nbytes()) {

@@ -42,5 +42,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("record_stream", &record_stream);
 }
 
+// PyTorch resolves a lazy conjugate or negation by copying it, and such a copy arrives here. Resolving it once more
+// before this kernel would not end; PyTorch lets its own copy_ through in the same way.
+TORCH_LIBRARY_IMPL(aten, Conjugate, library) { library.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, Negative, library) { library.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+
 }  // namespace
 }  // namespace tessiq::pytorch

@@ -9,6 +9,7 @@ import os
 import warnings
 
 import torch
+from torch.utils.backend_registration import rename_privateuse1_backend
 
 
 def check_torch_version(built_for: str, found: str) -> None:
@@ -38,7 +39,7 @@ def load() -> None:
     except ImportError as error:
         raise ImportError("tessiq's extension module has not been built here: run ./dev build") from error
     check_torch_version(_build_info.TORCH_VERSION, torch.__version__)
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         warnings.warn(
             "tessiq was imported after CUDA had been initialised: tessiq is now this process's accelerator, and "
             "backward() over CUDA tensors fails in PyTorch's autograd engine; use one of the two in a process",
@@ -47,6 +48,6 @@ def load() -> None:
     from tessiq import _C
 
     # Before anything else of the package, whose modules name devices.
-    torch.utils.rename_privateuse1_backend("tessiq")
+    rename_privateuse1_backend("tessiq")
     for folder in wheel_library_folders():
         _C.add_library_directory(folder)

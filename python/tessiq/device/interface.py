@@ -123,7 +123,7 @@ def synchronize(device: DeviceLike = None) -> None:
     _C.synchronize(index_of(device))
 
 
-class device:  # noqa: N801 - PyTorch's spelling
+class device:
     """Makes a device current for a block. A negative index or None changes nothing."""
 
     def __init__(self, device: DeviceLike) -> None:
@@ -141,7 +141,7 @@ class device:  # noqa: N801 - PyTorch's spelling
         _C.set_device(self.prev_idx)
 
 
-class device_of(device):  # noqa: N801 - PyTorch's spelling
+class device_of(device):
     """Makes the device of a tensor current for a block; a tensor elsewhere changes nothing."""
 
     def __init__(self, tensor: torch.Tensor) -> None:

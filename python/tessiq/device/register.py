@@ -1,6 +1,7 @@
 """Tells PyTorch's Python side about the device. Runs once, when the package is imported."""
 
 import torch
+from torch.utils.backend_registration import generate_methods_for_privateuse1_backend
 
 from tessiq.device import interface, logs
 
@@ -8,7 +9,7 @@ from tessiq.device import interface, logs
 def register() -> None:
     """Give PyTorch the device's module, and generate ``tensor.tessiq()`` and the like."""
     logs.connect()
-    torch._register_device_module("tessiq", interface)
-    torch.utils.generate_methods_for_privateuse1_backend(
+    torch._register_device_module("tessiq", interface)  # type: ignore[no-untyped-call]
+    generate_methods_for_privateuse1_backend(
         for_tensor=True, for_module=True, for_packed_sequence=True, for_storage=True
     )

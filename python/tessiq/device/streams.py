@@ -17,11 +17,11 @@ class Stream(torch.Stream):
         priority: int = 0,
         *,
         stream_id: int | None = None,
-        device_index: int | None = None,
-        device_type: int | None = None,
+        device_index: int = 0,
+        device_type: int = 0,
     ) -> Self:
         if stream_id is not None:
-            return super().__new__(cls, stream_id=stream_id, device_index=device_index, device_type=device_type)  # type: ignore[call-overload, no-any-return]
+            return super().__new__(cls, stream_id=stream_id, device_index=device_index, device_type=device_type)
         return super().__new__(cls, device=torch.device("tessiq", index_of(device)), priority=priority)
 
 

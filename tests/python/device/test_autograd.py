@@ -3,10 +3,11 @@
 import threading
 
 import pytest
-import tessiq
 import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
+
+import tessiq
 
 
 def both(device, function, *inputs):
@@ -90,7 +91,7 @@ def test_module_and_gradients_equal_the_cpus(device, fallback, module):
     outputs = []
     for where in ("cpu", device):
         m = copy.deepcopy(module).to(where)
-        leaf = x.to(where).requires_grad_()
+        leaf = x.clone().to(where).requires_grad_()
         arguments = {torch.nn.Bilinear: 2, torch.nn.MultiheadAttention: 3}.get(type(module), 1)
         out = m(*[leaf] * arguments)
         out = out[0] if isinstance(out, tuple) else out
@@ -145,8 +146,9 @@ def test_eight_threads_get_their_own_answers(device, fallback):
             generator = torch.Generator().manual_seed(seed)
             for _ in range(10):
                 x = torch.randn(5, 24, generator=generator)
-                assert_close((torch.tanh(x.to(device) @ dw).softmax(1)).cpu(), torch.tanh(x @ w).softmax(1),
-                             rtol=1e-3, atol=1e-4)
+                assert_close(
+                    (torch.tanh(x.to(device) @ dw).softmax(1)).cpu(), torch.tanh(x @ w).softmax(1), rtol=1e-3, atol=1e-4
+                )
         except Exception as error:
             errors.append(error)
 
@@ -177,8 +179,10 @@ def test_autocast_refuses_plain_cross_entropy_of_probabilities(device):
 
 
 def test_autocast_of_an_unsupported_type_warns(device):
-    with pytest.warns(UserWarning, match=r"tessiq.*autocast|autocast.*not supported|Disabling"), \
-            torch.autocast("tessiq", dtype=torch.float64):
+    with (
+        pytest.warns(UserWarning, match=r"tessiq.*autocast|autocast.*not supported|Disabling"),
+        torch.autocast("tessiq", dtype=torch.float64),
+    ):
         pass
 
 

@@ -1,9 +1,10 @@
 """Copies between the host and devices: layouts, element types, and when they are finished."""
 
 import pytest
-import tessiq
 import torch
 from torch.testing import assert_close
+
+import tessiq
 
 DTYPES = [torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64, torch.int8, torch.uint8, torch.bool]
 
@@ -76,7 +77,7 @@ def test_empty_and_zero_dimensional_copies(device, fallback):
 
 
 def test_shapes_that_do_not_broadcast_are_refused(device, fallback):
-    with pytest.raises(RuntimeError, match="expand|match|broadcast"):
+    with pytest.raises(RuntimeError, match=r"expand|match|broadcast"):
         torch.zeros(3, device=device).copy_(torch.zeros(4))
 
 

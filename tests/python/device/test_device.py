@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 import pytest
-import tessiq
 import torch
+
+import tessiq
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
@@ -122,8 +123,10 @@ def test_import_alone_looks_for_no_device():
 
 
 def test_seed_given_before_first_use_counts():
-    code = "import tessiq, torch; torch.manual_seed(3); x = torch.randn(4, device='tessiq:0');" \
+    code = (
+        "import tessiq, torch; torch.manual_seed(3); x = torch.randn(4, device='tessiq:0');"
         "torch.manual_seed(3); print(torch.equal(torch.randn(4, device='tessiq:0').cpu(), x.cpu()))"
+    )
     done = run(code)
     assert done.stdout.split() == ["True"], done.stderr
 
@@ -200,7 +203,10 @@ def test_torch_logs_variable_shows_debug_lines():
 
     done = subprocess.run(
         [sys.executable, "-c", "import tessiq, torch; torch.ones(2, device='tessiq:0').lgamma()"],
-        capture_output=True, text=True, timeout=120, env={**os.environ, "TORCH_LOGS": "+tessiq"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "TORCH_LOGS": "+tessiq"},
     )
     assert "aten::lgamma.out" in done.stderr
 

@@ -1,9 +1,17 @@
 """Operators without a kernel of ours: results, aliasing, and what is refused."""
 
 import pytest
-import tessiq
 import torch
 from torch.testing import assert_close
+
+import tessiq
+
+library = torch.library.Library("tessiq_test", "DEF")
+library.define("window(Tensor(a) self) -> Tensor(a)")
+library.impl("window", lambda self: self[1:], "CPU")
+library.define("nowhere(Tensor self) -> Tensor")
+library.define("twice(Tensor self, *, Tensor? plus=None) -> Tensor")
+library.impl("twice", lambda self, plus=None: self * 2 if plus is None else self * 2 + plus, "CPU")
 
 
 def test_out_that_is_a_view_is_written_through_its_strides(device, fallback):
@@ -48,7 +56,7 @@ def test_in_place_returns_the_callers_own_tensor(device, fallback):
 
 def test_overlapping_arguments_are_refused_as_on_the_cpu(device, fallback):
     x = torch.arange(5.0, device=device)
-    with pytest.raises(RuntimeError, match="memory overlap|single memory location"):
+    with pytest.raises(RuntimeError, match=r"memory overlap|single memory location"):
         torch.add(x[1:], 1.0, out=x[:-1])
 
 
@@ -192,30 +200,22 @@ def test_unknown_mode_is_refused_with_the_choices(mode):
 
 
 def test_view_without_a_kernel_is_an_error_not_a_copy(device):
-    library = torch.library.Library("tessiq_test_views", "DEF")
-    library.define("window(Tensor(a) self) -> Tensor(a)")
-    library.impl("window", lambda self: self[1:], "CPU")
-    with pytest.raises(RuntimeError, match=r"tessiq_test_views::window.*view"):
-        torch.ops.tessiq_test_views.window(torch.arange(3.0, device=device))
+    with pytest.raises(RuntimeError, match=r"tessiq_test::window.*view"):
+        torch.ops.tessiq_test.window(torch.arange(3.0, device=device))
 
 
 def test_operator_without_any_kernel_is_not_implemented(device, fallback):
-    library = torch.library.Library("tessiq_test_missing", "DEF")
-    library.define("nowhere(Tensor self) -> Tensor")
-    with pytest.raises(NotImplementedError, match="tessiq_test_missing::nowhere"):
-        torch.ops.tessiq_test_missing.nowhere(torch.ones(2, device=device))
+    with pytest.raises(NotImplementedError, match="tessiq_test::nowhere"):
+        torch.ops.tessiq_test.nowhere(torch.ones(2, device=device))
 
 
 def test_users_operator_with_a_cpu_kernel_runs(device, fallback):
-    library = torch.library.Library("tessiq_test_users", "DEF")
-    library.define("twice(Tensor self, *, Tensor? plus=None) -> Tensor")
-    library.impl("twice", lambda self, plus=None: self * 2 if plus is None else self * 2 + plus, "CPU")
     x = torch.arange(3.0)
     tessiq.reset_fallbacks()
-    got = torch.ops.tessiq_test_users.twice(x.to(device), plus=x.to(device))
+    got = torch.ops.tessiq_test.twice(x.to(device), plus=x.to(device))
     assert got.device == device
     assert_close(got.cpu(), x * 3)
-    assert tessiq.fallbacks()["tessiq_test_users::twice"] == {"borrow": 0, "cpu": 1}
+    assert tessiq.fallbacks()["tessiq_test::twice"] == {"borrow": 0, "cpu": 1}
 
 
 def test_bad_call_raises_pytorchs_own_error(device, fallback):
@@ -241,3 +241,18 @@ def test_results_keep_their_memory_alive(device, fallback):
     kept = [make() for _ in range(20)]
     for values in kept:
         assert_close(values[0].cpu(), torch.tensor(1.0))
+
+
+def test_operator_defined_after_another_was_unloaded_is_not_taken_for_it(device, fallback):
+    for name, returns in (("first", "Tensor(a)"), ("second", "Tensor"), ("third", "Tensor")):
+        with torch.library._scoped_library("tessiq_test_scoped", "DEF") as scoped:
+            scoped.define(
+                f"{name}(Tensor(a) self) -> {returns}" if "(a)" in returns else f"{name}(Tensor self) -> Tensor"
+            )
+            scoped.impl(name, lambda self: self + 1, "CPU")
+            call = getattr(torch.ops.tessiq_test_scoped, name)
+            if name == "first":
+                with pytest.raises(RuntimeError, match="view"):
+                    call(torch.ones(2, device=device))
+            else:
+                assert call(torch.ones(2, device=device)).tolist() == [2.0, 2.0]

@@ -3,8 +3,9 @@
 import gc
 
 import pytest
-import tessiq
 import torch
+
+import tessiq
 
 
 @pytest.fixture(autouse=True)
