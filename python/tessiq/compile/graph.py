@@ -48,11 +48,11 @@ observers: list[Observer] = []
 class CompiledCall:
     """A compiled graph as AOTAutograd calls it: one list of arguments, emptied during the call."""
 
-    _boxed_call = True
-
     def __init__(
         self, compiled: _C.CompiledGraph, imported: ImportedGraph, module: fx.GraphModule, direction: Direction
     ) -> None:
+        # On the object, not the class: PyTorch wraps a backward graph in a function that takes over the object's own.
+        self._boxed_call = True
         self.compiled = compiled
         self.module = module
         self.direction = direction
@@ -67,9 +67,8 @@ class CompiledCall:
 class UncompiledCall:
     """A graph that runs as PyTorch runs it."""
 
-    _boxed_call = True
-
     def __init__(self, module: fx.GraphModule) -> None:
+        self._boxed_call = True
         self.module = module
 
     def __call__(self, arguments: list[object]) -> Sequence[object]:

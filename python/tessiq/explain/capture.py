@@ -206,7 +206,7 @@ def _graph(call: CompiledCall, first: Crossings, both: Crossings) -> GraphReport
     )
 
 
-def _operation(fate: _C.NodeFate) -> Operation:
+def _operation(fate: "_C.NodeFate") -> Operation:
     reason_id, _, reason = fate["reason"].partition(": ")
     return Operation(
         node=fate["node"],
