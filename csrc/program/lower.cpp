@@ -3,6 +3,10 @@
 // Relies on the compile pipeline having run: a claimed node has the kernel its claim promised.
 #include "program/lower.h"
 
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
 #include "analysis/size_algebra.h"
 #include "optable/lookup.h"
 #include "program/lowering.h"
@@ -164,7 +168,60 @@ Result<Slot> Lowering::read(const ir::Value* value, Place place) {
   return move.target;
 }
 
+bool Lowering::awaits_inputs(const ir::Node& node) const {
+  const Slots& host = slots_[static_cast<size_t>(Place::kHost)];
+  const Slots& device = slots_[static_cast<size_t>(Place::kDevice)];
+  return std::any_of(node.operands().begin(), node.operands().end(),
+                     [&](const ir::Value* operand) { return host.contains(operand) && !device.contains(operand); });
+}
+
+const ir::Value* Lowering::owner_of(const ir::Value* value) const {
+  for (auto found = view_of_.find(value); found != view_of_.end(); found = view_of_.find(value)) {
+    value = found->second.source;
+  }
+  return value;
+}
+
+Result<Slot> Lowering::read_with_owner(const ir::Value* value) {
+  const auto view = view_of_.find(value);
+  if (view == view_of_.end() || slots_[static_cast<size_t>(Place::kHost)].contains(value)) {
+    return read(value, Place::kHost);
+  }
+  View again;
+  TESSIQ_ASSIGN_OR_RETURN(again.source, read_with_owner(view->second.source));
+  again.offset = view->second.offset;
+  TESSIQ_ASSIGN_OR_RETURN(again.target, define(value, Place::kHost));
+  program_.instructions.emplace_back(again);
+  return again.target;
+}
+
+namespace {
+
+// The value whose memory `value` shares: what a chain of views starts from.
+const ir::Value* root_of(const ir::Value* value) {
+  while (value->producer() != nullptr && value->producer()->attribute(kViewOffsets) != nullptr) {
+    value = value->producer()->operand(0);
+  }
+  return value;
+}
+
+}  // namespace
+
 Result<void> Lowering::bind_results() {
+  // Results that share memory have to share it when they are back on the host, so their views are made there again.
+  std::unordered_map<const ir::Value*, int> roots;
+  for (const ir::Value* value : graph_.results()) {
+    ++roots[root_of(value)];
+  }
+  // Results that share memory where they were computed have to share it after they have crossed.
+  std::unordered_map<const ir::Value*, std::unordered_set<const ir::Value*>> results_of;
+  for (const ResultBinding& binding : convention_.results) {
+    if (const auto* result = std::get_if<ResultValue>(&binding)) {
+      if (const ir::Value* value = graph_.find_value(result->value)) {
+        results_of[owner_of(value)].insert(value);
+      }
+    }
+  }
   for (const ResultBinding& binding : convention_.results) {
     if (std::holds_alternative<ResultNone>(binding)) {
       program_.outputs.emplace_back(OutputNone{});
@@ -186,7 +243,8 @@ Result<void> Lowering::bind_results() {
       place = value->is_parameter() ? convention_.inputs[static_cast<size_t>(input_of_.at(value))].place
                                     : place_of(*value->producer());
     }
-    TESSIQ_ASSIGN_OR_RETURN(const Slot slot, read(value, place));
+    const bool shares = place == Place::kHost && results_of.at(owner_of(value)).size() > 1;
+    TESSIQ_ASSIGN_OR_RETURN(const Slot slot, shares ? read_with_owner(value) : read(value, place));
     program_.outputs.emplace_back(OutputSlot{slot});
   }
   return {};

@@ -55,6 +55,9 @@ Result<emit::LoopKernel> copy_loop(const ir::Value& source, const ir::Value& tar
 
 Result<void> Lowering::lower_group(const ir::Node& node, int64_t group) {
   const ir::Node* launch_point = launch_points_.at(group);
+  // The group's inputs move at its launch; the nodes that read them are where the reader of a report looks.
+  const bool moves = awaits_inputs(node);
+  moved_ = moves;
   if (launch_point != &node) {
     record(node, Fate::kFusedAway, std::string(launch_point->name()));
     return {};
@@ -78,6 +81,7 @@ Result<void> Lowering::lower_group(const ir::Node& node, int64_t group) {
   TESSIQ_ASSIGN_OR_RETURN(launch.element_count, sizes_.ref(count));
   program_.kernels.push_back(std::move(kernel));
   program_.instructions.emplace_back(std::move(launch));
+  moved_ = moves;
   record(node, Fate::kLaunched, std::string(node.name()));
   return {};
 }
@@ -137,6 +141,7 @@ Result<void> Lowering::lower_views(const ir::Node& node, const ir::SizeList& off
     view.source = source;
     TESSIQ_ASSIGN_OR_RETURN(view.offset, sizes_.ref(offsets[static_cast<size_t>(i)]));
     TESSIQ_ASSIGN_OR_RETURN(view.target, define(node.result(i), place));
+    view_of_[node.result(i)] = {node.operand(0), view.offset};
     program_.instructions.emplace_back(view);
   }
   record(node, Fate::kView);

@@ -29,9 +29,17 @@ class Lowering {
   Result<void> lower_pack(const ir::Node& node);
   Result<void> lower_dispatch(const ir::Node& node);
   Result<void> bind_results();
+  // A result that shares memory with another: the root is moved once, and the view taken there.
+  Result<Slot> view_on_host(const ir::Value* value);
   void insert_frees();
 
   Place place_of(const ir::Node& node) const;
+  // Whether an operand of the node has yet to be brought to the device.
+  bool awaits_inputs(const ir::Node& node) const;
+  // The value that owns the memory `value` is a view of; itself for anything else.
+  const ir::Value* owner_of(const ir::Value* value) const;
+  // As read on the host, with the value's views taken again there, so that they still share their owner's memory.
+  Result<Slot> read_with_owner(const ir::Value* value);
   // The slot that holds `value` on that side, moved there first where needed.
   Result<Slot> read(const ir::Value* value, Place place);
   Result<Slot> define(const ir::Value* value, Place place);
@@ -45,6 +53,11 @@ class Lowering {
   SizeTable sizes_;
   Program program_;
   Slots slots_[2];  // by Place
+  struct Origin {
+    const ir::Value* source;
+    SizeRef offset;
+  };
+  std::unordered_map<const ir::Value*, Origin> view_of_;
   std::unordered_map<const ir::Value*, int> input_of_;
   std::unordered_map<int64_t, const ir::Node*> launch_points_;
   bool moved_ = false;  // whether lowering the current node moved one of its inputs

@@ -8,8 +8,9 @@ where it has none.
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from torch._decomp import core_aten_decompositions, get_decompositions
+
+from tessiq.device.encoder_layer import encoder_layer
 
 _aten = torch.ops.aten
 
@@ -63,59 +64,11 @@ def _var(
     return result if result is NotImplemented else result[0]
 
 
-def _encoder_layer(
-    src: torch.Tensor,
-    embed_dim: int,
-    num_heads: int,
-    qkv_weight: torch.Tensor,
-    qkv_bias: torch.Tensor,
-    proj_weight: torch.Tensor,
-    proj_bias: torch.Tensor,
-    use_gelu: bool,
-    norm_first: bool,
-    eps: float,
-    norm_weight_1: torch.Tensor,
-    norm_bias_1: torch.Tensor,
-    norm_weight_2: torch.Tensor,
-    norm_bias_2: torch.Tensor,
-    ffn_weight_1: torch.Tensor,
-    ffn_bias_1: torch.Tensor,
-    ffn_weight_2: torch.Tensor,
-    ffn_bias_2: torch.Tensor,
-    mask: torch.Tensor | None = None,
-    mask_type: int | None = None,
-) -> torch.Tensor:
-    """nn.TransformerEncoderLayer's inference path, one operator that PyTorch decomposes nowhere."""
-    if mask is not None or src.is_nested:
-        return NotImplemented  # type: ignore[no-any-return]
-
-    def attend(x: torch.Tensor) -> torch.Tensor:
-        batch, length, _ = x.shape
-        heads = F.linear(x, qkv_weight, qkv_bias).view(batch, length, 3, num_heads, embed_dim // num_heads)
-        query, key, value = heads.permute(2, 0, 3, 1, 4).unbind(0)
-        scores = torch.matmul(query * (embed_dim // num_heads) ** -0.5, key.transpose(-2, -1))
-        mixed = torch.matmul(torch.softmax(scores, -1), value)
-        return F.linear(mixed.transpose(1, 2).reshape(batch, length, embed_dim), proj_weight, proj_bias)
-
-    def expand(x: torch.Tensor) -> torch.Tensor:
-        hidden = F.linear(x, ffn_weight_1, ffn_bias_1)
-        return F.linear(F.gelu(hidden) if use_gelu else F.relu(hidden), ffn_weight_2, ffn_bias_2)
-
-    def norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        return F.layer_norm(x, [embed_dim], weight, bias, eps)
-
-    if norm_first:
-        middle = src + attend(norm(src, norm_weight_1, norm_bias_1))
-        return middle + expand(norm(middle, norm_weight_2, norm_bias_2))
-    middle = norm(src + attend(src), norm_weight_1, norm_bias_1)
-    return norm(middle + expand(middle), norm_weight_2, norm_bias_2)
-
-
 def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     """A fresh table for one compile, since AOTAutograd changes the one it is given."""
     table: dict[torch._ops.OperatorBase, Decomposition] = dict(core_aten_decompositions())
     table.update(get_decompositions(_BEYOND_CORE))
     table[_aten.var_mean.correction] = _var_mean
     table[_aten.var.correction] = _var
-    table[_aten._transformer_encoder_layer_fwd.default] = _encoder_layer
+    table[_aten._transformer_encoder_layer_fwd.default] = encoder_layer
     return table

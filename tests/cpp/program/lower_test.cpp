@@ -199,6 +199,19 @@ TEST(Lower, AResultNothingReadsGetsNoSlot) {
       << text_of(program);
 }
 
+TEST(Lower, ResultsThatShareMemoryStillDoOnTheHost) {
+  const auto program = lower_text(R"(graph @main(%a: f32[3, 4]) {
+  %y: f32[3, 4] = aten.neg.default(%a)
+  %s: f32[4] = aten.select.int(%y) {1 = 0, 2 = 1, tessiq.offsets = [4]}
+  return %y, %s
+})",
+                                  convention({tensor("a", Place::kHost)}, {ResultValue{"y"}, ResultValue{"s"}}),
+                                  kHost);
+  const std::string text = text_of(program);
+  EXPECT_NE(text.find("view %s@host: f32[4] strides [1] = %y@host + 4"), std::string::npos) << text;
+  EXPECT_EQ(text.find("move %s@host"), std::string::npos) << text;
+}
+
 TEST(Lower, RefusesASizeThatNoArgumentCarries) {
   const auto program = lower_text(R"(graph @main(%a: f32[4]) {
   %r: f32[u0] = aten.nowhere.default(%a)
