@@ -1,5 +1,7 @@
 // What PyTorch asks about the backend as a whole: is it there, how many devices, which memory is whose.
 #include <ATen/core/Generator.h>
+#include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/util/Exception.h>
 
@@ -37,7 +39,10 @@ class Hooks final : public at::PrivateUse1HooksInterface {
     return device < 0 ? c10::DeviceIndex{-1} : exchangeDevice(device);
   }
 
-  bool isPinnedPtr(const void* data) const override { return is_pinned(data); }
+  bool isPinnedPtr(const void* data) const override {
+    // torch.empty(pin_memory=True) takes PyTorch's own CUDA allocator where there is CUDA, and asks here afterwards.
+    return is_pinned(data) || (at::hasCUDA() && at::detail::getCUDAHooks().isPinnedPtr(data));
+  }
   c10::Allocator* getPinnedMemoryAllocator() const override { return pinned_memory(); }
   c10::Device getDeviceFromPtr(void* data) const override {
     const std::optional<DeviceIndex> owner = owner_of(data);

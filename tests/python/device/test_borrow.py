@@ -50,10 +50,10 @@ def test_results_of_a_chain_outlive_their_sources():
         x = torch.full((1 << 16,), float(i)).to("tessiq:1")
         return torch.sort(x).values.flip(0) + torch.nonzero(x)[0, 0]
 
-    kept = [make(i) for i in range(20)]
+    kept = [make(i) for i in range(1, 21)]
     gc.collect()
     torch.cuda.empty_cache()
-    for i, values in enumerate(kept):
+    for i, values in enumerate(kept, start=1):
         assert values.eq(float(i)).all().item()
 
 
