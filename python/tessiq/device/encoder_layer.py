@@ -72,9 +72,17 @@ def encoder_layer(
     return norm(middle + expand(middle), norm_weight_2, norm_bias_2)
 
 
+def _shape(src: torch.Tensor, *_: object, **__: object) -> torch.Tensor:
+    return torch.empty_like(src, memory_format=torch.contiguous_format)
+
+
 _library = torch.library.Library("aten", "IMPL")
 
 
 def register() -> None:
-    """Makes it the operator's kernel on tessiq devices."""
+    """Makes it the operator's kernel on tessiq devices, and lets Dynamo trace it at symbolic sizes.
+
+    Without a shape function PyTorch stops a graph at this operator as soon as the batch size is symbolic.
+    """
     _library.impl("_transformer_encoder_layer_fwd", encoder_layer, "PrivateUse1")
+    _library.impl("_transformer_encoder_layer_fwd", _shape, "Meta")
