@@ -14,20 +14,29 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     message(FATAL_ERROR "tessiq needs g++ 12 or clang++ 15 (C++20); found ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 endif()
 
-# Line tables are enough for a readable stack and cost a tenth of full debug information.
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+# One set of flags for every build type: what differs is said per target below, and the extension, which is most of
+# the compile time, has the same command line in each, so ccache serves a wheel from what ./dev build compiled.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 
 add_library(tessiq_build INTERFACE)
 target_include_directories(tessiq_build INTERFACE "${PROJECT_SOURCE_DIR}/csrc")
-target_compile_definitions(tessiq_build INTERFACE
-    TESSIQ_HAS_CUDA=$<BOOL:${TESSIQ_HAS_CUDA}>
-    TESSIQ_CHECKS=$<BOOL:${TESSIQ_CHECKS}>)
 # -Wundef: a misspelt TESSIQ_HAS_... would otherwise read as 0.
 target_compile_options(tessiq_build INTERFACE
     -Wall -Wextra -Wshadow -Wundef -Wnon-virtual-dtor -Woverloaded-virtual
     # __FILE__ and debug information name files as in the repository: equal bytes from any checkout.
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
+# What the core and its tests are told about the configuration. No header may depend on it: the extension is not told.
+function(tessiq_define_configuration target)
+    target_compile_definitions(${target} PRIVATE
+        TESSIQ_HAS_CUDA=$<BOOL:${TESSIQ_HAS_CUDA}>
+        TESSIQ_CHECKS=$<BOOL:${TESSIQ_CHECKS}>
+        $<$<CONFIG:Release>:NDEBUG>)
+    # Line tables are enough for a readable stack and cost a tenth of full debug information.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)
+endfunction()
+
 if(TESSIQ_WERROR)
     target_compile_options(tessiq_build INTERFACE -Werror)
 endif()

@@ -14,14 +14,18 @@ Python_add_library(_C MODULE WITH_SOABI ${tessiq_extension_sources})
 get_property(tessiq_core_libraries GLOBAL PROPERTY TESSIQ_LIBRARIES)
 tessiq_link(_C ${tessiq_core_libraries} tessiq_torch)
 target_compile_definitions(_C PRIVATE
-    TESSIQ_VERSION="${PROJECT_VERSION}"
     TORCH_EXTENSION_NAME=_C
     TORCH_API_INCLUDE_EXTENSION_H
     # PyTorch is built without its assertions; its inline code must agree.
     NDEBUG)
-# -g0 and --strip-debug: PyTorch's templates make two hundred megabytes of line tables, and the module is
-# carried to other machines. Function names stay. -fpch-preprocess lets ccache see through the precompiled header.
-target_compile_options(_C PRIVATE -g0 $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+# Told to the files that ask, not to all: a definition more would make the precompiled header and every object another.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/csrc/bindings/module.cpp" PROPERTIES COMPILE_DEFINITIONS
+    "TESSIQ_VERSION=\"${PROJECT_VERSION}\";TESSIQ_TORCH_VERSION=\"${TESSIQ_TORCH_VERSION}\"")
+set_source_files_properties("${PROJECT_SOURCE_DIR}/csrc/pytorch/executor/compiled_graph.cpp" PROPERTIES
+    COMPILE_DEFINITIONS TESSIQ_CHECKS=$<BOOL:${TESSIQ_CHECKS}>)
+# --strip-debug: the module is carried to other machines. Function names stay. -fpch-preprocess lets ccache see
+# through the precompiled header.
+target_compile_options(_C PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 # First among the libraries: libtorch.so exports an incomplete std::filesystem of its own, whose remove_all calls a null
 # pointer, and whichever library comes first is the one that answers.
 target_link_options(_C PRIVATE "SHELL:LINKER:--push-state,--no-as-needed -lstdc++ LINKER:--pop-state")

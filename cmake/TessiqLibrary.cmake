@@ -9,7 +9,7 @@
 # include paths on. WHOLE_ARCHIVE marks a library that registers itself from static objects: nothing refers
 # to those objects by name, so a linker that takes archive members on demand would drop them in silence.
 
-# Adds a folder where somebody has written one: folders may land in any order.
+# Adds a folder where it has a CMakeLists.txt.
 function(tessiq_add_folder folder)
     if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
         add_subdirectory("${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/${folder}")
@@ -25,6 +25,7 @@ function(tessiq_add_library name)
     # Every static library may end up inside the extension module, which is a shared object.
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
     target_link_libraries(${name} PUBLIC tessiq_build)
+    tessiq_define_configuration(${name})
     set_property(GLOBAL APPEND PROPERTY TESSIQ_LIBRARIES ${name})
     if(ARG_WHOLE_ARCHIVE)
         set_property(GLOBAL APPEND PROPERTY TESSIQ_WHOLE_ARCHIVE_LIBRARIES ${name})
@@ -40,12 +41,7 @@ function(tessiq_library_sources name)
     list(TRANSFORM patterns PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
     file(GLOB sources CONFIGURE_DEPENDS ${patterns})
     if(patterns AND NOT sources)
-        message(WARNING "${name}: no source matches ${ARG_SOURCES_GLOB} yet")
-        # A library without sources is an error to CMake; an empty file keeps the rest of the tree building.
-        set(sources "${PROJECT_BINARY_DIR}/empty.cpp")
-        if(NOT EXISTS "${sources}")
-            file(WRITE "${sources}" "")
-        endif()
+        message(FATAL_ERROR "${name}: no source matches ${ARG_SOURCES_GLOB} in ${CMAKE_CURRENT_SOURCE_DIR}")
     endif()
     target_sources(${name} PRIVATE ${sources})
     tessiq_depend(${name} PUBLIC ${ARG_DEPENDS})
@@ -79,7 +75,7 @@ function(tessiq_check_dependencies)
         list(GET pair 0 target)
         list(GET pair 1 dependency)
         if(NOT TARGET ${dependency})
-            message(WARNING "${target} depends on ${dependency}, which this configuration does not build")
+            message(SEND_ERROR "${target} depends on ${dependency}, which this configuration does not build")
         endif()
     endforeach()
 endfunction()

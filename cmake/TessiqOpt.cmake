@@ -12,4 +12,5 @@ endif()
 
 add_executable(tessiq-opt ${tessiq_opt_sources})
 target_include_directories(tessiq-opt SYSTEM PRIVATE "${TESSIQ_CLI11_INCLUDE_DIR}")
+tessiq_define_configuration(tessiq-opt)
 tessiq_link(tessiq-opt tessiq_support tessiq_ir tessiq_optable tessiq_analysis tessiq_passes tessiq_emit)

@@ -50,7 +50,6 @@ if(TESSIQ_PYTORCH)
         "${TESSIQ_TORCH_ROOT}/lib/libtorch_python.so"
         "${TESSIQ_TORCH_ROOT}/lib/libc10.so")
     target_compile_definitions(tessiq_torch INTERFACE
-        TESSIQ_TORCH_VERSION="${TESSIQ_TORCH_VERSION}"
         # PyTorch's wheels are built with the C++11 string layout since 2.7.
         _GLIBCXX_USE_CXX11_ABI=1)
 endif()
