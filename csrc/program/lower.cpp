@@ -195,24 +195,7 @@ Result<Slot> Lowering::read_with_owner(const ir::Value* value) {
   return again.target;
 }
 
-namespace {
-
-// The value whose memory `value` shares: what a chain of views starts from.
-const ir::Value* root_of(const ir::Value* value) {
-  while (value->producer() != nullptr && value->producer()->attribute(kViewOffsets) != nullptr) {
-    value = value->producer()->operand(0);
-  }
-  return value;
-}
-
-}  // namespace
-
 Result<void> Lowering::bind_results() {
-  // Results that share memory have to share it when they are back on the host, so their views are made there again.
-  std::unordered_map<const ir::Value*, int> roots;
-  for (const ir::Value* value : graph_.results()) {
-    ++roots[root_of(value)];
-  }
   // Results that share memory where they were computed have to share it after they have crossed.
   std::unordered_map<const ir::Value*, std::unordered_set<const ir::Value*>> results_of;
   for (const ResultBinding& binding : convention_.results) {

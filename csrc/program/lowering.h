@@ -29,8 +29,6 @@ class Lowering {
   Result<void> lower_pack(const ir::Node& node);
   Result<void> lower_dispatch(const ir::Node& node);
   Result<void> bind_results();
-  // A result that shares memory with another: the root is moved once, and the view taken there.
-  Result<Slot> view_on_host(const ir::Value* value);
   void insert_frees();
 
   Place place_of(const ir::Node& node) const;
