@@ -34,7 +34,8 @@ std::vector<CallValue> take_arguments(const py::list& list, const program::Progr
     } else if (i < program.inputs.size() && program.inputs[i].slot == program::kNoSlot) {
       arguments.emplace_back();
     } else {
-      throw ErrorException(invalid_argument("argument " + std::to_string(i) + " of a compiled graph is neither a tensor nor an integer"));
+      throw ErrorException(invalid_argument("argument " + std::to_string(i) +
+                                            " of a compiled graph is neither a tensor nor an integer"));
     }
   }
   list.attr("clear")();
@@ -67,8 +68,7 @@ using InputTuple = std::tuple<std::string, bool, bool, std::string>;
 program::CallingConvention convention_from(const std::vector<InputTuple>& inputs, const py::list& results) {
   program::CallingConvention convention;
   for (const auto& [name, is_tensor, on_device, symbol] : inputs) {
-    convention.inputs.push_back(
-        {name, is_tensor, on_device ? program::Place::kDevice : program::Place::kHost, symbol});
+    convention.inputs.push_back({name, is_tensor, on_device ? program::Place::kDevice : program::Place::kHost, symbol});
   }
   // A value's name, None, or ("size", extent).
   for (const py::handle& result : results) {

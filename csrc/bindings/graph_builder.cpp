@@ -151,9 +151,9 @@ ir::SizeExpr size_expr_from(const py::handle& object) {
     return ir::SizeExpr::of_symbol(object.cast<std::string>());
   }
   using Kind = ir::SizeExpr::Kind;
-  static const std::vector<std::pair<std::string, Kind>> kinds = {{"add", Kind::kAdd}, {"mul", Kind::kMul},
+  static const std::vector<std::pair<std::string, Kind>> kinds = {{"add", Kind::kAdd},           {"mul", Kind::kMul},
                                                                   {"floordiv", Kind::kFloorDiv}, {"mod", Kind::kMod},
-                                                                  {"min", Kind::kMin}, {"max", Kind::kMax}};
+                                                                  {"min", Kind::kMin},           {"max", Kind::kMax}};
   const auto tuple = object.cast<py::tuple>();
   const auto operation = tuple[0].cast<std::string>();
   for (const auto& [name, kind] : kinds) {

@@ -31,8 +31,7 @@ std::string text_attribute(const ir::Node& node, std::string_view key) {
   return value == nullptr ? std::string() : *value;
 }
 
-Lowering::Lowering(const ir::Graph& graph, const CallingConvention& convention,
-                   const analysis::TargetOptions& target)
+Lowering::Lowering(const ir::Graph& graph, const CallingConvention& convention, const analysis::TargetOptions& target)
     : graph_(graph), convention_(convention), target_(target), sizes_(graph) {
   program_.name = graph.name();
   for (const auto& node : graph.nodes()) {

@@ -169,8 +169,7 @@ Result<Argument> Lowering::argument(const ir::Attribute& attribute) {
       attribute);
 }
 
-Result<Argument> Lowering::list_argument(const ir::Node& node, const ir::SizeList& members, size_t& next,
-                                         Place place) {
+Result<Argument> Lowering::list_argument(const ir::Node& node, const ir::SizeList& members, size_t& next, Place place) {
   SlotList list;
   for (const ir::Extent& member : members) {
     Slot slot = kNoSlot;
@@ -239,8 +238,8 @@ Result<void> Lowering::lower_dispatch(const ir::Node& node) {
 
 void Lowering::record(const ir::Node& node, Fate fate, std::string kernel) {
   std::string reason = text_attribute(node, "tessiq.reason");
-  program_.fates.push_back({std::string(node.name()), node.op(), fate, std::move(kernel), moved_, std::move(reason),
-                            node.location()});
+  program_.fates.push_back(
+      {std::string(node.name()), node.op(), fate, std::move(kernel), moved_, std::move(reason), node.location()});
 }
 
 }  // namespace tessiq::program

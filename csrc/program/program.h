@@ -133,7 +133,7 @@ struct NodeFate {
   std::string node;
   std::string op;
   Fate fate = Fate::kDispatchedOnHost;
-  std::string kernel;    // kLaunched, kFusedAway: the value its kernel ends in
+  std::string kernel;  // kLaunched, kFusedAway: the value its kernel ends in
   bool moves_inputs = false;
   std::string reason;    // "id: text" where no kernel of ours runs it
   std::string location;  // the user's file and line, where known

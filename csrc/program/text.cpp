@@ -36,8 +36,8 @@ class Writer {
          (move.input < 0 ? "" : " (input " + std::to_string(move.input) + ", kept)"));
   }
   void operator()(const Launch& launch) {
-    line("  launch " + list(launch.outputs) + " = kernel " + std::to_string(launch.kernel) + "(" +
-         list(launch.inputs) + ") sizes " + sizes(launch.sizes) + " elements " + size(launch.element_count));
+    line("  launch " + list(launch.outputs) + " = kernel " + std::to_string(launch.kernel) + "(" + list(launch.inputs) +
+         ") sizes " + sizes(launch.sizes) + " elements " + size(launch.element_count));
   }
   void operator()(const Matmul& matmul) {
     std::string text = "  matmul " + slot(matmul.target) + ": " + type(matmul.target) + " = " + slot(matmul.a) + " @ " +

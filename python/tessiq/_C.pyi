@@ -1,11 +1,11 @@
 """The extension module: what csrc/bindings binds."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 import torch
 
-type StatTree = dict[str, "int | StatTree"]
+StatTree: TypeAlias = dict[str, "int | StatTree"]
 
 __version__: str
 built_for_torch: str

@@ -1,6 +1,6 @@
 // What PyTorch asks about the backend as a whole: is it there, how many devices, which memory is whose.
-#include <ATen/core/Generator.h>
 #include <ATen/Context.h>
+#include <ATen/core/Generator.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/util/Exception.h>

@@ -18,11 +18,18 @@ namespace {
 using program::Argument;
 
 at::ScalarType parse_dtype(const std::string& label) {
-  static const std::unordered_map<std::string, at::ScalarType> types = {
-      {"bool", at::kBool},       {"uint8", at::kByte},      {"int8", at::kChar},
-      {"int16", at::kShort},     {"int32", at::kInt},       {"int64", at::kLong},
-      {"float16", at::kHalf},    {"bfloat16", at::kBFloat16}, {"float32", at::kFloat},
-      {"float64", at::kDouble},  {"complex64", at::kComplexFloat}, {"complex128", at::kComplexDouble}};
+  static const std::unordered_map<std::string, at::ScalarType> types = {{"bool", at::kBool},
+                                                                        {"uint8", at::kByte},
+                                                                        {"int8", at::kChar},
+                                                                        {"int16", at::kShort},
+                                                                        {"int32", at::kInt},
+                                                                        {"int64", at::kLong},
+                                                                        {"float16", at::kHalf},
+                                                                        {"bfloat16", at::kBFloat16},
+                                                                        {"float32", at::kFloat},
+                                                                        {"float64", at::kDouble},
+                                                                        {"complex64", at::kComplexFloat},
+                                                                        {"complex128", at::kComplexDouble}};
   const auto found = types.find(label);
   TORCH_CHECK(found != types.end(), "tessiq: unknown dtype label '", label, "'");
   return found->second;
@@ -234,7 +241,8 @@ PreparedCall::PreparedCall(const program::Dispatch& dispatch, c10::Device device
     const Argument* given = find_argument(dispatch, i, wanted.name());
     used += given != nullptr && i >= dispatch.positional.size() ? 1 : 0;
     if (given == nullptr) {
-      TORCH_CHECK(wanted.default_value().has_value(), "tessiq: ", dispatch.op, " needs its argument '", wanted.name(), "'");
+      TORCH_CHECK(wanted.default_value().has_value(), "tessiq: ", dispatch.op, " needs its argument '", wanted.name(),
+                  "'");
       template_.push_back(*wanted.default_value());
     } else if (depends_on_call(*given)) {
       template_.emplace_back();

@@ -39,8 +39,7 @@ Result<std::shared_ptr<CompiledGraph>> attempt(ir::Graph& graph, const program::
   passes::PipelineOptions pipeline;
   pipeline.keep_ir = options.keep_ir;
   pipeline.verify_each = TESSIQ_CHECKS != 0;
-  TESSIQ_ASSIGN_OR_RETURN(compiled->passes,
-                          passes::run_pipeline(graph, passes::kCompilePipeline, target, pipeline));
+  TESSIQ_ASSIGN_OR_RETURN(compiled->passes, passes::run_pipeline(graph, passes::kCompilePipeline, target, pipeline));
   compiled->final = ir::print(graph);
   TESSIQ_ASSIGN_OR_RETURN(program::Program program, program::lower(graph, convention, target));
   compiled->pass_milliseconds = pass_time.milliseconds();

@@ -13,8 +13,8 @@ KeptInputs::KeptInputs(std::vector<bool> kept) : kept_(std::move(kept)), entries
 bool KeptInputs::matches(const Entry& entry, const at::Tensor& source) {
   // The weak reference keeps the address of a freed tensor from being mistaken for a new one's.
   return entry.source.has_value() && !entry.source->expired() &&
-         entry.source->_unsafe_get_target() == source.unsafeGetTensorImpl() &&
-         entry.data == source.const_data_ptr() && entry.version == static_cast<uint32_t>(source._version());
+         entry.source->_unsafe_get_target() == source.unsafeGetTensorImpl() && entry.data == source.const_data_ptr() &&
+         entry.version == static_cast<uint32_t>(source._version());
 }
 
 std::optional<at::Tensor> KeptInputs::find(int input, const at::Tensor& source) {

@@ -1,9 +1,9 @@
 // Describes a product to the library from the sizes and strides of its operands; nothing is packed here.
 #include "pytorch/executor/matmul.h"
 
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/baddbmm.h>
 #include <ATen/ops/bmm.h>
-#include <ATen/ops/addmm.h>
 #include <ATen/ops/mm.h>
 
 #include "analysis/matmul_layout.h"
@@ -85,7 +85,8 @@ void run_on_cuda(const program::Matmul& matmul, Registers& registers, ir::Elemen
   libraries::Workspace workspace;
   workspace.size = value_or_raise(libraries::recommended_matmul_workspace(device));
   workspace.pointer = value_or_raise(allocator.allocate(workspace.size, stream));
-  const auto result = libraries::matmul(device, problem, pointers, workspace, value_or_raise(device.native_stream(stream)));
+  const auto result =
+      libraries::matmul(device, problem, pointers, workspace, value_or_raise(device.native_stream(stream)));
   // Given back as soon as the work is queued: whatever reuses it is queued on this stream after it.
   allocator.deallocate(workspace.pointer);
   value_or_raise(result);

@@ -96,17 +96,19 @@ void Registers::set(program::Slot slot, at::Tensor tensor, const char* maker) {
   const program::SlotInfo& info = program_.slots[static_cast<size_t>(slot)];
   const Layout traced = layout(slot);
   TORCH_CHECK(tensor.defined(), maker, " gave no tensor for %", info.value);
-  TORCH_CHECK(tensor.scalar_type() == scalar_type_of(info.element) && tensor.sizes() == at::IntArrayRef(traced.sizes.data(), traced.sizes.size()),
-              maker, " gave ", tensor.scalar_type(), numbers_text({tensor.sizes().data(), tensor.sizes().size()}), " for %",
-              info.value, ", and the graph was compiled for ", scalar_type_of(info.element),
+  TORCH_CHECK(tensor.scalar_type() == scalar_type_of(info.element) &&
+                  tensor.sizes() == at::IntArrayRef(traced.sizes.data(), traced.sizes.size()),
+              maker, " gave ", tensor.scalar_type(), numbers_text({tensor.sizes().data(), tensor.sizes().size()}),
+              " for %", info.value, ", and the graph was compiled for ", scalar_type_of(info.element),
               numbers_text(traced.sizes));
   if (const c10::Device place = places_.of(info.place); tensor.device() != place) {
     // A scalar tensor on the CPU among the device's, or an operator that makes its result where it likes.
     tensor = tensor.to(place);
   }
   if (!lies_as_traced(tensor, traced)) {
-    at::Tensor copy = at::empty_strided(at::IntArrayRef(traced.sizes.data(), traced.sizes.size()),
-                                        at::IntArrayRef(traced.strides.data(), traced.strides.size()), tensor.options());
+    at::Tensor copy =
+        at::empty_strided(at::IntArrayRef(traced.sizes.data(), traced.sizes.size()),
+                          at::IntArrayRef(traced.strides.data(), traced.strides.size()), tensor.options());
     copy.copy_(tensor);
     tensor = std::move(copy);
   }
@@ -148,8 +150,9 @@ const at::Tensor& Registers::tensor(program::Slot slot) {
     const program::SlotInfo& info = program_.slots[static_cast<size_t>(slot)];
     const Layout layout = this->layout(slot);
     TORCH_INTERNAL_ASSERT(entry.storage, "slot of %", info.value, " is read before it is set");
-    entry.tensor = at::detail::make_tensor<c10::TensorImpl>(
-        c10::Storage(entry.storage), keys_of(places_.of(info.place)), c10::scalarTypeToTypeMeta(scalar_type_of(info.element)));
+    entry.tensor =
+        at::detail::make_tensor<c10::TensorImpl>(c10::Storage(entry.storage), keys_of(places_.of(info.place)),
+                                                 c10::scalarTypeToTypeMeta(scalar_type_of(info.element)));
     entry.tensor.unsafeGetTensorImpl()->set_sizes_and_strides(
         at::IntArrayRef(layout.sizes.data(), layout.sizes.size()),
         at::IntArrayRef(layout.strides.data(), layout.strides.size()), entry.offset);

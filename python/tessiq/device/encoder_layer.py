@@ -47,7 +47,7 @@ def encoder_layer(
         NotImplementedError: a nested tensor.
     """
     if src.is_nested:
-        raise NotImplementedError("tessiq: nested tensors are not supported by the encoder layer; pad the batch instead")
+        raise NotImplementedError("tessiq: the encoder layer takes no nested tensors; pad the batch instead")
 
     def attend(x: torch.Tensor) -> torch.Tensor:
         batch, length, _ = x.shape
@@ -76,7 +76,7 @@ def _shape(src: torch.Tensor, *_: object, **__: object) -> torch.Tensor:
     return torch.empty_like(src, memory_format=torch.contiguous_format)
 
 
-_library = torch.library.Library("aten", "IMPL")
+_library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
 
 
 def register() -> None:
@@ -84,5 +84,5 @@ def register() -> None:
 
     Without a shape function PyTorch stops a graph at this operator as soon as the batch size is symbolic.
     """
-    _library.impl("_transformer_encoder_layer_fwd", encoder_layer, "PrivateUse1")
-    _library.impl("_transformer_encoder_layer_fwd", _shape, "Meta")
+    _library.impl("_transformer_encoder_layer_fwd", encoder_layer, "PrivateUse1")  # type: ignore[no-untyped-call]
+    _library.impl("_transformer_encoder_layer_fwd", _shape, "Meta")  # type: ignore[no-untyped-call]

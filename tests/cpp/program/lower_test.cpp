@@ -19,9 +19,12 @@ CallingConvention convention(std::vector<InputBinding> inputs, std::vector<Resul
 }
 
 InputBinding tensor(std::string name, Place place) { return {std::move(name), true, place, {}}; }
-InputBinding integer(std::string name, std::string symbol) { return {std::move(name), false, Place::kHost, std::move(symbol)}; }
+InputBinding integer(std::string name, std::string symbol) {
+  return {std::move(name), false, Place::kHost, std::move(symbol)};
+}
 
-Result<Program> lower_text(std::string_view text, const CallingConvention& calling, analysis::UnclaimedPlace unclaimed) {
+Result<Program> lower_text(std::string_view text, const CallingConvention& calling,
+                           analysis::UnclaimedPlace unclaimed) {
   auto graph = ir::parse(text);
   if (!graph) {
     return std::move(graph).error();
@@ -58,8 +61,8 @@ TEST(Lower, ChainOnTheDeviceIsOneLaunchAndNoMove) {
 }
 
 TEST(Lower, ChainOnTheHostMovesInputsOnceAndTheResultBack) {
-  const auto program = lower_text(
-      kChain, convention({tensor("a", Place::kHost), tensor("b", Place::kHost)}, {ResultValue{"r"}}), kHost);
+  const auto program =
+      lower_text(kChain, convention({tensor("a", Place::kHost), tensor("b", Place::kHost)}, {ResultValue{"r"}}), kHost);
   EXPECT_EQ(text_of(program), R"(program @main
   input 0 = %a@host: f32[8] strides [1]
   input 1 = %b@host: f32[8] strides [1]
@@ -76,8 +79,8 @@ TEST(Lower, ChainOnTheHostMovesInputsOnceAndTheResultBack) {
 }
 
 TEST(Lower, FatesSayWhatEachNodeBecame) {
-  const auto program = lower_text(
-      kChain, convention({tensor("a", Place::kHost), tensor("b", Place::kHost)}, {ResultValue{"r"}}), kHost);
+  const auto program =
+      lower_text(kChain, convention({tensor("a", Place::kHost), tensor("b", Place::kHost)}, {ResultValue{"r"}}), kHost);
   ASSERT_TRUE(program);
   ASSERT_EQ(program->fates.size(), 2U);
   EXPECT_EQ(program->fates[0].fate, Fate::kFusedAway);
@@ -96,8 +99,7 @@ constexpr std::string_view kUnknownBetween = R"(graph @main(%a: f32[8]) {
 })";
 
 TEST(Lower, AnUnclaimedNodeRunsOnTheHostBetweenTwoMoves) {
-  const auto program =
-      lower_text(kUnknownBetween, convention({tensor("a", Place::kHost)}, {ResultValue{"z"}}), kHost);
+  const auto program = lower_text(kUnknownBetween, convention({tensor("a", Place::kHost)}, {ResultValue{"z"}}), kHost);
   EXPECT_EQ(text_of(program), R"(program @main
   input 0 = %a@host: f32[8] strides [1]
   move %a = %a@host (input 0, kept)
@@ -166,28 +168,26 @@ TEST(Lower, ResultsKeepTheirNonePositionsAndSizes) {
 }
 
 TEST(Lower, ASymbolIsReadFromTheFirstArgumentThatCarriesIt) {
-  const auto program = lower_text(R"(graph @main(%a: f32[s0, 4], %b: f32[s0, 4]) {
+  const auto program = lower_text(
+      R"(graph @main(%a: f32[s0, 4], %b: f32[s0, 4]) {
   symbol e0 = s0 * 4
   %v: f32[e0] = aten.view.default(%a) {1 = [e0], tessiq.offsets = [0]}
   %r: f32[e0] = aten.relu.default(%v)
   return %r
 })",
-                                  convention({tensor("a", Place::kDevice), tensor("b", Place::kDevice)},
-                                             {ResultValue{"r"}}),
-                                  kDevicePlace);
+      convention({tensor("a", Place::kDevice), tensor("b", Place::kDevice)}, {ResultValue{"r"}}), kDevicePlace);
   const std::string text = text_of(program);
   EXPECT_NE(text.find("size #0 = input 0 axis 0  (s0)"), std::string::npos) << text;
   EXPECT_NE(text.find("= #0 * 4"), std::string::npos) << text;
 }
 
 TEST(Lower, AnOperatorListArgumentHoldsItsOperandsAndItsNones) {
-  const auto program = lower_text(R"(graph @main(%a: f32[4, 4], %i: i64[2]) {
+  const auto program =
+      lower_text(R"(graph @main(%a: f32[4, 4], %i: i64[2]) {
   %r: f32[4, 2] = aten.index.Tensor(%a, %i) {list.1 = [0, 1]}
   return %r
 })",
-                                  convention({tensor("a", Place::kHost), tensor("i", Place::kHost)},
-                                             {ResultValue{"r"}}),
-                                  kHost);
+                 convention({tensor("a", Place::kHost), tensor("i", Place::kHost)}, {ResultValue{"r"}}), kHost);
   EXPECT_NE(text_of(program).find("aten.index.Tensor(%a@host, [_, %i@host])"), std::string::npos) << text_of(program);
 }
 
@@ -207,8 +207,7 @@ TEST(Lower, ResultsThatShareMemoryStillDoOnTheHost) {
   %s: f32[4] = aten.select.int(%y) {1 = 0, 2 = 1, tessiq.offsets = [4]}
   return %y, %s
 })",
-                                  convention({tensor("a", Place::kHost)}, {ResultValue{"y"}, ResultValue{"s"}}),
-                                  kHost);
+                                  convention({tensor("a", Place::kHost)}, {ResultValue{"y"}, ResultValue{"s"}}), kHost);
   const std::string text = text_of(program);
   EXPECT_NE(text.find("view %s@host: f32[4] strides [1] = %y@host + 4"), std::string::npos) << text;
   EXPECT_EQ(text.find("move %s@host"), std::string::npos) << text;

@@ -221,7 +221,7 @@ def test_two_threads_calling_one_compiled_function_each_get_their_own_answer(way
 
 def test_error_of_an_operator_comes_out_and_the_next_call_works(way: Way) -> None:
     if way.on_device and way.device.index != 0:
-        pytest.skip("CUDA reports a bad index by an assertion in the kernel, after which the process cannot use the GPU")
+        pytest.skip("CUDA reports a bad index by an assertion in the kernel, which ends the process's use of the GPU")
     compiled = way.compile(lambda x, i: torch.index_select(x, 0, i) * 2)
     x = torch.arange(4.0)
     with pytest.raises((IndexError, RuntimeError)):

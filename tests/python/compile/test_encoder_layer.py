@@ -3,11 +3,10 @@
 import pytest
 import torch
 from torch.testing import assert_close
+from ways import Way
 
 import tessiq
 from tessiq.compile import graph
-
-from ways import Way
 
 
 def _layer(**options: object) -> torch.nn.TransformerEncoderLayer:
