@@ -26,13 +26,11 @@ set_source_files_properties("${PROJECT_SOURCE_DIR}/csrc/pytorch/executor/compile
 # --strip-debug: the module is carried to other machines. Function names stay. -fpch-preprocess lets ccache see
 # through the precompiled header.
 target_compile_options(_C PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-# First among the libraries: libtorch.so exports an incomplete std::filesystem of its own, whose remove_all calls a null
-# pointer, and whichever library comes first is the one that answers.
-target_link_options(_C PRIVATE "SHELL:LINKER:--push-state,--no-as-needed -lstdc++ LINKER:--pop-state")
 target_link_options(_C PRIVATE LINKER:--strip-debug LINKER:--exclude-libs,ALL LINKER:--no-undefined-version)
-# torch/library.h and torch/extension.h cost ten to twenty seconds a file when read each time.
+# What most files include. No umbrella header: torch/extension.h makes this 800 MB, and reading that back costs each
+# file more than its own headers.
 target_precompile_headers(_C PRIVATE
-    <torch/extension.h>
+    <ATen/core/Tensor.h>
     <torch/library.h>)
 
 set_target_properties(_C PROPERTIES

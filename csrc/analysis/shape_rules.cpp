@@ -50,7 +50,10 @@ ShapeResult scalar(const ir::Node&, const Arguments&) { return std::optional(Sha
 
 ShapeResult filled(const ir::Node&, const Arguments& arguments) {
   std::optional<ir::SizeList> sizes = arguments.sizes(0, "size");
-  return sizes ? std::optional<Shape>(std::move(*sizes)) : no_shape();
+  if (!sizes) {
+    return no_shape();
+  }
+  return sizes;
 }
 
 // a[..., n, k] and b[..., k, m], of ranks both `rank`; `bias` where the product is added to something that broadcasts.

@@ -1,5 +1,6 @@
 #include "codegen/cache/disk_cache.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,13 +9,12 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <ctime>
 #include <mutex>
 #include <set>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #define XXH_INLINE_ALL
@@ -25,7 +25,22 @@
 namespace tessiq::cache {
 namespace {
 
-namespace fs = std::filesystem;
+// Not std::filesystem, here and below: PyTorch's libraries export an incomplete copy of it under the same names (0055).
+bool is_directory(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Makes the folders above `path`; whether they are there afterwards, with errno where not.
+bool make_parents(const std::string& path) {
+  for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    const std::string parent = path.substr(0, slash);
+    if (!is_directory(parent) && ::mkdir(parent.c_str(), 0777) != 0 && errno != EEXIST) {
+      return false;
+    }
+  }
+  return true;
+}
 
 constexpr uint64_t kDefaultLimit = uint64_t{2048} << 20;
 constexpr std::string_view kMagic = "tessiq01";
@@ -162,17 +177,14 @@ bool DiskCache::prepare_directory() const {
     warn_once(directory_, "compiled kernels are not kept: neither TESSIQ_CACHE_DIR, XDG_CACHE_HOME nor HOME is set");
     return false;
   }
-  std::error_code error;
-  const fs::path directory(directory_);
-  if (fs::is_directory(directory, error)) {
+  if (is_directory(directory_)) {
     return true;
   }
-  fs::create_directories(directory.parent_path(), error);
   // Only the owner: what lies here is code that this process will run.
-  if (!error && (::mkdir(directory_.c_str(), 0700) == 0 || errno == EEXIST)) {
+  if (make_parents(directory_) && (::mkdir(directory_.c_str(), 0700) == 0 || is_directory(directory_))) {
     return true;
   }
-  const std::string reason = error ? error.message() : std::strerror(errno);
+  const std::string reason = std::strerror(errno);
   warn_once(directory_, "compiled kernels are not kept: creating " + directory_ + " failed: " + reason);
   return false;
 }
@@ -202,40 +214,46 @@ bool DiskCache::write(std::string_view name, std::string_view payload) const {
 
 void DiskCache::trim() const {
   struct Entry {
-    fs::path path;
-    fs::file_time_type used;
+    std::string path;
+    timespec used;
     uint64_t size;
   };
-  std::error_code error;
+  DIR* directory = ::opendir(directory_.c_str());
+  if (directory == nullptr) {
+    return;
+  }
   std::vector<Entry> entries;
   uint64_t total = 0;
-  const auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (fs::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;  // another process may have removed it between listing and asking
-    const uint64_t size = it->is_regular_file(ignored) ? it->file_size(ignored) : 0;
-    const fs::file_time_type used = it->last_write_time(ignored);
-    const bool being_written = it->path().filename().string().starts_with(kTemporaryPrefix);
-    if (ignored || size == 0) {
+  const time_t an_hour_ago = ::time(nullptr) - 3600;
+  while (const dirent* found = ::readdir(directory)) {
+    const std::string path = path_of(found->d_name);
+    struct stat status{};
+    // Another process may have removed it between listing and asking.
+    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
       continue;
     }
-    if (being_written && used < an_hour_ago) {
-      fs::remove(it->path(), ignored);  // left by a process that died
+    const bool being_written = std::string_view(found->d_name).starts_with(kTemporaryPrefix);
+    if (being_written && status.st_mtim.tv_sec < an_hour_ago) {
+      ::unlink(path.c_str());  // left by a process that died
     } else if (!being_written) {
-      entries.push_back({it->path(), used, size});
-      total += size;
+      entries.push_back({path, status.st_mtim, static_cast<uint64_t>(status.st_size)});
+      total += static_cast<uint64_t>(status.st_size);
     }
   }
+  ::closedir(directory);
   if (total <= size_limit_) {
     return;
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
   // Down to three quarters, so that the next write does not trim again.
   const uint64_t target = size_limit_ / 4 * 3;
   for (const Entry& entry : entries) {
     if (total <= target) {
       return;
     }
-    fs::remove(entry.path, error);
+    ::unlink(entry.path.c_str());
     total -= entry.size;
   }
 }

@@ -1,12 +1,14 @@
 #include "codegen/hostcc/scratch_directory.h"
 
+#include <dirent.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <system_error>
+#include <utility>
 
 namespace tessiq::hostcc {
 
@@ -20,10 +22,16 @@ Result<ScratchDirectory> ScratchDirectory::create() {
 }
 
 ScratchDirectory::~ScratchDirectory() {
-  if (!path_.empty()) {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+  // Not std::filesystem: PyTorch's libraries export an incomplete copy of it under the same names (0055).
+  DIR* directory = path_.empty() ? nullptr : ::opendir(path_.c_str());
+  if (directory == nullptr) {
+    return;
   }
+  while (const dirent* entry = ::readdir(directory)) {
+    ::unlink(file(entry->d_name).c_str());  // "." and ".." refuse; nothing here makes folders
+  }
+  ::closedir(directory);
+  ::rmdir(path_.c_str());
 }
 
 Result<void> write_file(const std::string& path, const std::string& content) {

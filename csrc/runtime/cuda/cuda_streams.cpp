@@ -50,7 +50,7 @@ Result<cudaStream_t> CudaStreamPool::native(Stream stream) {
     // Null names the legacy default stream, in PyTorch's CUDA code as here.
     return static_cast<cudaStream_t>(nullptr);
   }
-  const bool in_pool = stream.id > 0 && stream.id <= kMaxLevels * kStreamsPerLevel;
+  const bool in_pool = stream.id > 0 && stream.id <= int64_t{kMaxLevels} * kStreamsPerLevel;
   cudaStream_t native = in_pool ? streams_[stream.id - 1].load(std::memory_order_acquire) : nullptr;
   if (native == nullptr) {
     return invalid_argument("device " + std::to_string(to_int(device_)) + " has no stream " +
