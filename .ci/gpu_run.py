@@ -90,7 +90,11 @@ def run_part(name: str, command: list[str], result: Path, timeout: float) -> Par
         reason = f"stopped after {timeout:.0f} s"
     except OSError as error:
         reason = str(error)
-    part = Part(name, " ".join(command), reason == "", round(time.monotonic() - started, 1), reason)
+    # As anybody would type it, without the folders of this machine.
+    shown = (
+        " ".join(command).replace(sys.executable, "python3").replace(f"{ROOT}/", "").replace(f"{result.parent}/", "")
+    )
+    part = Part(name, shown, reason == "", round(time.monotonic() - started, 1), reason)
     if result.exists():
         part.rows = junit_rows(result) if result.suffix == ".xml" else json.loads(result.read_text())
     elif part.ok:
