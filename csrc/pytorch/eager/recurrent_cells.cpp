@@ -2,6 +2,7 @@
 // on a GPU they are borrowed, and elsewhere written out in operators that every device runs.
 //
 // Gates are chunks along the second axis, in PyTorch's order. A workspace keeps what the backward step reads.
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_thnn_fused_gru_cell.h>
