@@ -58,6 +58,13 @@ Claim check_reads(const ir::Node& node, const ElementStep& step) {
   return yes();
 }
 
+// PyTorch refuses an integer to a negative power, so the operation is left to it.
+bool is_negative_integer_power(const ir::Node& node, const OpInfo& op, ir::ElementType type) {
+  const ir::Attribute* attribute = node.attribute("1");
+  const auto* exponent = attribute == nullptr ? nullptr : std::get_if<int64_t>(attribute);
+  return op.name == "pow" && ir::is_integral(type) && exponent != nullptr && *exponent < 0;
+}
+
 Claim claim_loop(const ir::Node& node, const OpInfo& op, const TargetOptions& target, const ir::Graph* definitions) {
   const ir::TensorType& type = node.result()->type();
   if (type.rank() > kMaxLoopRank) {
@@ -72,6 +79,9 @@ Claim claim_loop(const ir::Node& node, const OpInfo& op, const TargetOptions& ta
   }
   if (!op.accepts(step->operates_on)) {
     return no("element-type", node.op() + " is not computed in " + std::string(element_type_name(step->operates_on)));
+  }
+  if (is_negative_integer_power(node, op, step->operates_on)) {
+    return no("element-type", node.op() + " is not computed for an integer and a negative exponent");
   }
   if (Claim reads = check_reads(node, *step); !reads.supported) {
     return reads;

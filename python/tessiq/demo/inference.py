@@ -9,7 +9,6 @@ from functools import partial
 
 import torch
 
-from tessiq import _C
 from tessiq.demo.models import Case
 from tessiq.demo.setting import Setting
 from tessiq.explain import Report
@@ -42,6 +41,8 @@ class Result:
 
 def compare(case: Case, setting: Setting) -> list[Result]:
     """Compiles the model for its first input, then calls it with the others."""
+    # PyTorch remembers which sizes of a code have changed; without this, only the first setting would compile for one.
+    torch._dynamo.reset()
     torch.manual_seed(3)
     model = case.build().eval()
     at_home = copy.deepcopy(model).to(setting.home)
@@ -51,25 +52,15 @@ def compare(case: Case, setting: Setting) -> list[Result]:
         moved = x.to(setting.home)
         with torch.no_grad(), recording() as recorder:
             expected = model(x)
-            launched = _launches()
             actual = compiled(moved).cpu()
             recorder.end_first_call()
             again = compiled(moved).cpu()
             report = recorder.report()
-            if results and not report.graphs and not report.uncompiled and _launches() > launched:
-                # Nothing was compiled and kernels ran: the compile for an earlier input serves this one too.
-                report = results[-1].report
             eager, fast = alternate(partial(at_home, moved), partial(compiled, moved), setting.wait)
         error = max(largest_difference(actual, expected), largest_difference(again, expected))
         shape = "x".join(map(str, x.shape))
         results.append(Result(case.name, setting.label, shape, error, ERROR_BOUND, report, eager, fast))
     return results
-
-
-def _launches() -> int:
-    """Generated loops that this process has launched, on all devices."""
-    counters = _C.kernel_counters()
-    return counters["host_launches"] + counters["cuda_launches"]
 
 
 def largest_difference(actual: torch.Tensor, expected: torch.Tensor) -> float:

@@ -62,6 +62,7 @@ def largest_relative_difference(actual: nn.Module, expected: nn.Module) -> float
 
 def compare(setting: Setting, digits: Digits, progress: Callable[[str], None]) -> tuple[Result, str]:
     """Trains both sides. The eager side is PyTorch on the CPU, for the error as for the time."""
+    torch._dynamo.reset()
     eager = Side(torch.device("cpu"), lambda: None)
     ours = Side(setting.home, setting.wait)
     ours.call = setting.compile(ours.model)

@@ -92,6 +92,17 @@ def test_sparse_tensor_is_no_crash(seen: Observer) -> None:
     torch.testing.assert_close(compiled(matrix, torch.ones(3, 2)), torch.full((3, 2), 2.0))
 
 
+@pytest.mark.parametrize("exponent", [-1, -2])
+def test_integer_to_a_negative_power_is_refused_as_pytorch_refuses_it(way: Way, exponent: int) -> None:
+    with pytest.raises(RuntimeError, match="Integers to negative integer powers"):
+        way.compile(lambda x: x**exponent)(torch.tensor([1, 2], device=way.home))
+
+
+def test_float_to_a_negative_power_is_computed(way: Way, seen: Observer) -> None:
+    way.check(lambda x: (x**-1, x**-2), torch.tensor([1.5, -2.0, 0.25]))
+    assert {fate["fate"] for fate in seen.graphs[0].compiled.fates()} == {"launched"}
+
+
 @pytest.mark.gpu
 def test_tensors_on_two_devices_run_uncompiled(seen: Observer, caplog: pytest.LogCaptureFixture) -> None:
     compiled = torch.compile(lambda x, y: (x * 2, y * 3), backend="tessiq")
