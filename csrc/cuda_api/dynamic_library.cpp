@@ -91,6 +91,14 @@ Result<void*> DynamicLibrary::symbol(const char* name) const {
   return address;
 }
 
+void DynamicLibrary::load_companion(const std::string& file_name) const {
+  const std::string own = path();
+  if (const size_t slash = own.rfind('/'); slash != std::string::npos) {
+    // The handle is not kept: a library that was opened once answers every later search for its name.
+    dlopen((own.substr(0, slash + 1) + file_name).c_str(), kOpenFlags);
+  }
+}
+
 std::string DynamicLibrary::path() const {
   const link_map* map = nullptr;
   if (dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_name == nullptr ||

@@ -25,6 +25,9 @@ class DynamicLibrary {
 
   // kNotFound when this version of the library lacks the function.
   Result<void*> symbol(const char* name) const;
+  // Loads a file that lies beside this one and that this library will look for by name alone. Where there is none,
+  // nothing is lost: the library then searches the system's path itself.
+  void load_companion(const std::string& file_name) const;
   // The file it was loaded from, for messages.
   std::string path() const;
 
