@@ -4,6 +4,7 @@ The checkout itself is never touched. Leaves what a sabotage is to the patches.
 """
 
 import argparse
+import filecmp
 import os
 import shutil
 import subprocess
@@ -54,17 +55,18 @@ def is_built(path: Path) -> bool:
 
 
 def synchronise(source: Path, target: Path) -> None:
-    """Make ``target`` like ``source``. Files keep their times, so that a second run builds only what changed."""
+    """Make ``target`` like ``source``. Files that differ become new ones, so that the build sees what was undone too."""
     wanted = {path.relative_to(source): path for path in source.rglob("*") if path.is_file() and not is_built(path)}
     for extra in [path for path in target.rglob("*") if path.is_file() and not is_built(path)]:
         if extra.relative_to(target) not in wanted:
             extra.unlink()
     for relative, path in wanted.items():
-        copy, now = target / relative, path.stat()
-        if copy.exists() and (copy.stat().st_mtime_ns, copy.stat().st_size) == (now.st_mtime_ns, now.st_size):
+        copy = target / relative
+        if copy.exists() and filecmp.cmp(path, copy, shallow=False):
             continue
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(path, copy)
+        shutil.copyfile(path, copy)
+        shutil.copymode(path, copy)
 
 
 class Copy:
@@ -110,7 +112,8 @@ class Copy:
 
 def verdict(copy: Copy, sabotage: Sabotage) -> str:
     """What happened, in a word; ``noticed`` is the one that is wanted."""
-    if not copy.tests_pass(sabotage):
+    # What the sabotage before left in the build goes first.
+    if not copy.build() or not copy.tests_pass(sabotage):
         return "its tests fail without it"
     if not copy.apply(sabotage):
         copy.apply(sabotage, undo=True)
