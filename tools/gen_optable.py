@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CATEGORIES = ("elementwise", "reduction", "movement", "matmul", "copy", "convolution", "creation", "custom")
 EFFECTS = ("pure", "random", "writes")
 COMPUTE = ("result", "operands")
+COMBINE = ("sum", "mean", "product", "maximum", "minimum", "arg_maximum", "arg_minimum", "any", "all")
 # The order of ir::ElementType; a row's element types are one bit each.
 ELEMENT_TYPES = ("bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 TYPE_SETS = {
@@ -45,6 +46,7 @@ FIELDS = {
     "unread": list,
     "commutative": bool,
     "rounds": bool,
+    "combine": str,
 }
 
 # Functions every emitter's prelude provides: csrc/optable/intrinsics.md. Number of arguments by name.
@@ -90,6 +92,7 @@ class Row:
     unread: tuple[int, ...] = ()
     commutative: bool = False
     rounds: bool = False
+    combine: str = ""
     line: int = field(default=0, compare=False)
 
     def expressions(self) -> tuple[str, ...]:
@@ -200,6 +203,10 @@ def check_row(row: Row) -> None:
     one_of(row.compute, COMPUTE, "compute")
     require(not (row.expression and row.cases), "a row has an expression or cases, not both")
     require(not (row.kernel and row.effects != "pure"), "a kernel of ours has no effects")
+    if row.combine:
+        one_of(row.combine, COMBINE, "combine")
+        require(row.category == "reduction", f"a {row.category} row combines nothing")
+    require(not (row.kernel and row.category == "reduction" and not row.combine), "a reduction we run combines")
     loops = row.category in ("elementwise", "copy", "creation")
     if row.kernel and loops:
         require(bool(row.expressions()), "a loop the backend runs needs an expression")
@@ -266,8 +273,8 @@ def mask(bits: Sequence[int]) -> str:
     return hex(sum(1 << bit for bit in bits))
 
 
-def camel(word: str) -> str:
-    return "k" + word.capitalize()
+def camel(words: str) -> str:
+    return "k" + "".join(word.capitalize() for word in words.split("_"))
 
 
 def cpp_row(row: Row) -> str:
@@ -293,6 +300,7 @@ def cpp_row(row: Row) -> str:
         (bool(row.parameters), f".parameters = {braces([parameter(*entry) for entry in row.parameters])}"),
         (row.commutative, ".commutative = true"),
         (row.rounds, ".rounds = true"),
+        (bool(row.combine), f".combine = Combine::{camel(row.combine)}"),
         (bool(row.ignored), f".ignored_keywords = {braces([quoted(name) for name in row.ignored])}"),
     ]
     return "      {" + ",\n       ".join(text for said, text in fields if said) + "},\n"

@@ -87,8 +87,9 @@ Result<void> run(int64_t elements, const std::string& type) {
         device.copy_to_device(pointer, sample.data(), Bytes{sample.size() * sizeof(float)}, kStream, Blocking::kYes));
     pointers.push_back(pointer);
   }
-  TESSIQ_ASSIGN_OR_RETURN(const double chain,
-                          microseconds(device, [&] { return kernels[0]->launch(pointers, {}, elements, nullptr); }));
+  TESSIQ_ASSIGN_OR_RETURN(const double chain, microseconds(device, [&] {
+                            return kernels[0]->launch(pointers, {}, elements, nullptr, nullptr);
+                          }));
   double error = -1;
   if (type == "f32") {
     TESSIQ_ASSIGN_OR_RETURN(error, largest_error(device, sample, pointers[3]));

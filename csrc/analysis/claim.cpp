@@ -7,6 +7,7 @@
 #include "analysis/element_step.h"
 #include "analysis/loop_access.h"
 #include "analysis/matmul_layout.h"
+#include "analysis/reduction.h"
 #include "optable/lookup.h"
 
 namespace tessiq::analysis {
@@ -87,6 +88,33 @@ Claim claim_loop(const ir::Node& node, const OpInfo& op, const TargetOptions& ta
     return reads;
   }
   if (auto order = dense_order(type, definitions); !order) {
+    return no("layout", "%" + node.result()->name() + ": " + order.error().message());
+  }
+  if (!target.has_generated_loops) {
+    return no("no-compiler", "there is no compiler for generated loops on this target");
+  }
+  return yes();
+}
+
+Claim claim_reduction(const ir::Node& node, const OpInfo& op, const TargetOptions& target,
+                      const ir::Graph* definitions) {
+  const ir::TensorType& operand = node.operands().empty() ? node.result()->type() : node.operand(0)->type();
+  if (operand.rank() > kMaxLoopRank) {
+    return no("shape", named(*node.operand(0)) + " has more than " + std::to_string(kMaxLoopRank) + " axes");
+  }
+  if (Claim sizes = check_sizes(node); !sizes.supported) {
+    return sizes;
+  }
+  if (const auto reduction = reduction_of(node, op); !reduction) {
+    return no("unknown-keyword", reduction.error().message());
+  }
+  if (!op.accepts(operand.element)) {
+    return no("element-type", node.op() + " is not computed of " + std::string(element_type_name(operand.element)));
+  }
+  if (auto strides = stride_exprs(operand); !strides) {
+    return no("layout", named(*node.operand(0)) + ": " + strides.error().message());
+  }
+  if (auto order = dense_order(node.result()->type(), definitions); !order) {
     return no("layout", "%" + node.result()->name() + ": " + order.error().message());
   }
   if (!target.has_generated_loops) {
@@ -205,13 +233,16 @@ Claim claim(const ir::Node& node, const TargetOptions& target, const ir::Graph* 
   if (!op->kernel || op->effects != optable::Effects::kPure) {
     return no("no-kernel", node.op() + " has no kernel in this backend");
   }
-  const bool one_result = op->is_loop() || op->category == Category::kMatmul;
+  const bool one_result = op->is_loop() || op->is_reduction() || op->category == Category::kMatmul;
   if (one_result && node.result_count() != 1) {
     return no("several-results",
               node.op() + " has " + std::to_string(node.result_count()) + " results, and its kernel writes one");
   }
   if (op->is_loop()) {
     return claim_loop(node, *op, target, definitions);
+  }
+  if (op->is_reduction()) {
+    return claim_reduction(node, *op, target, definitions);
   }
   return op->category == Category::kMatmul ? claim_matmul(node, *op, target) : claim_other(node, *op);
 }
@@ -221,7 +252,7 @@ const std::vector<ClaimReason>& claim_reasons() {
       {"on-host", "the result lives on the CPU, beside a graph whose tensors are on the device"},
       {"no-row", "the operation has no row in the operation table"},
       {"no-kernel", "the table knows the operation, and nothing of the backend's runs it"},
-      {"several-results", "a loop or a product with more than one result"},
+      {"several-results", "a loop, a reduction or a product with more than one result"},
       {"unknown-extent", "an extent is not known and has no name: no kernel argument can carry it"},
       {"layout", "a stride that is not known, or a result no kernel can write where it lies"},
       {"unknown-keyword", "an argument the kernel would ignore, and so compute something else"},

@@ -36,10 +36,15 @@ class LoadedKernel {
   // when this returns). Safe from any thread.
   //   pointers       inputs then outputs, in the description's order; each is where element 0 of that tensor lies
   //   sizes          values of LoopKernel::size_arguments(), in its order
-  //   element_count  of the iteration space; 0 launches nothing
+  //   element_count  of the iteration space; 0 launches nothing, unless rows without elements have a result
+  //   workspace      workspace_bytes() of memory that the launch may use until it has passed; null where that is 0
   // kInvalidArgument where the numbers of pointers or sizes are wrong, or a size is negative.
   virtual Result<void> launch(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count,
-                              void* native_stream) = 0;
+                              void* workspace, void* native_stream) = 0;
+  // What a launch with these arguments needs to work in.
+  virtual int64_t workspace_bytes(std::span<void* const> /*pointers*/, std::span<const int64_t> /*sizes*/) const {
+    return 0;
+  }
 
   // The text it was compiled from. Equal loops share one kernel, so values are named by position (in0, step1), not as
   // in the graph; emit_cuda and emit_host give the same text with the graph's names.

@@ -24,6 +24,10 @@ enum class Effects { kPure, kRandom, kWrites };
 // compute in float32.
 enum class ComputeType { kResult, kOperands };
 
+// How a reduction combines two elements. Mean: the sum, divided by the number of elements. Arg: the position of the
+// extreme among the reduced elements, the first of several; NaN is more extreme than any number.
+enum class Combine { kNone, kSum, kMean, kProduct, kMaximum, kMinimum, kArgMaximum, kArgMinimum, kAny, kAll };
+
 // A constant that the expression reads by name ("$alpha"), with the value it has when absent. In a call it is a
 // keyword, or stands after the positional arguments: parameter i is also argument arity + i.
 struct ScalarParameter {
@@ -65,12 +69,14 @@ struct OpInfo {
   uint32_t element_types = 0;
   std::vector<ScalarParameter> parameters = {};  // what the kernel understands beyond positional tensors and constants
   bool commutative = false;
-  bool rounds = false;  // the result is rounded to its type even inside a loop: an explicit cast
+  bool rounds = false;               // the result is rounded to its type even inside a loop: an explicit cast
+  Combine combine = Combine::kNone;  // of a reduction the backend runs
   // Keyword arguments that do not change what is computed ("dtype" where the result type already says it).
   std::vector<std::string_view> ignored_keywords = {};
 
   // One loop computes it, each element from the elements at its own position: elementwise operations, copies, fills.
   bool is_loop() const { return !expression.empty() || !cases.empty(); }
+  bool is_reduction() const { return combine != Combine::kNone; }
   bool accepts(ir::ElementType type) const { return ((element_types >> static_cast<uint32_t>(type)) & 1U) != 0; }
 };
 

@@ -55,7 +55,7 @@ def is_built(path: Path) -> bool:
 
 
 def synchronise(source: Path, target: Path) -> None:
-    """Make ``target`` like ``source``. Files that differ become new ones, so that the build sees what was undone too."""
+    """Make ``target`` like ``source``. Files that differ become new ones: the build sees what was undone."""
     wanted = {path.relative_to(source): path for path in source.rglob("*") if path.is_file() and not is_built(path)}
     for extra in [path for path in target.rglob("*") if path.is_file() and not is_built(path)]:
         if extra.relative_to(target) not in wanted:

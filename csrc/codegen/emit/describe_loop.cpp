@@ -6,26 +6,74 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/decisions.h"
 #include "analysis/element_step.h"
 #include "analysis/loop_access.h"
+#include "analysis/reduction.h"
+#include "analysis/row_space.h"
 #include "analysis/size_algebra.h"
 #include "codegen/emit/loop_kernel.h"
+#include "codegen/emit/spelling.h"
 #include "optable/lookup.h"
 
 namespace tessiq::emit {
 namespace {
 
-constexpr std::string_view kGroup = "tessiq.group";
-
 std::vector<const ir::Node*> members_of(const ir::Graph& graph, int64_t group) {
   std::vector<const ir::Node*> members;
   for (const auto& node : graph.nodes()) {
-    const ir::Attribute* attribute = node->attribute(kGroup);
-    if (attribute != nullptr && std::holds_alternative<int64_t>(*attribute) && std::get<int64_t>(*attribute) == group) {
+    if (analysis::group_of(*node) == group) {
       members.push_back(node.get());
     }
   }
   return members;
+}
+
+LoopArgument size_argument(const ir::SizeExpr& size) {
+  const ir::SizeExpr normal = analysis::normalize(size);
+  if (normal.kind == ir::SizeExpr::Kind::kConstant) {
+    return LoopConstant{normal.constant};
+  }
+  return LoopSymbol{normal};
+}
+
+LoopArgument loop_argument(const ir::Node& node, const analysis::StepArgument& argument) {
+  if (const auto* operand = std::get_if<analysis::StepOperand>(&argument)) {
+    return LoopRead{node.operand(operand->index)->name()};
+  }
+  if (const auto* size = std::get_if<ir::SizeExpr>(&argument)) {
+    return size_argument(*size);
+  }
+  if (const auto* flag = std::get_if<bool>(&argument)) {
+    return LoopConstant{*flag};
+  }
+  if (const auto* integer = std::get_if<int64_t>(&argument)) {
+    return LoopConstant{*integer};
+  }
+  return LoopConstant{std::get<double>(argument)};
+}
+
+Result<LoopStep> loop_step(const ir::Node& node) {
+  const optable::OpInfo* op = optable::find_op(node.op());
+  if (op == nullptr || !op->is_loop() || node.result_count() != 1) {
+    return internal(std::string(node.name()) + ": " + node.op() + " is in a fusion group and has no expression");
+  }
+  auto element_step = analysis::element_step(node, *op);
+  if (!element_step) {
+    return internal(std::string(node.name()) + ": claimed, but " + element_step.error().message());
+  }
+  LoopStep step;
+  step.value = node.result()->name();
+  step.op = op->name;
+  step.expression = std::move(element_step->expression);
+  step.compute = element_step->compute;
+  step.element = element_step->element;
+  step.bool_arguments = element_step->bool_arguments;
+  step.rounds = element_step->rounds;
+  for (const analysis::StepArgument& argument : element_step->arguments) {
+    step.arguments.push_back(loop_argument(node, argument));
+  }
+  return step;
 }
 
 class Description {
@@ -52,52 +100,19 @@ class Description {
   }
 
   Result<void> add_step(const ir::Node& node) {
-    const optable::OpInfo* op = optable::find_op(node.op());
-    if (op == nullptr || !op->is_loop() || node.result_count() != 1) {
-      return internal(std::string(node.name()) + ": " + node.op() + " is in a fusion group and has no expression");
-    }
-    auto element_step = analysis::element_step(node, *op);
-    if (!element_step) {
-      return internal(std::string(node.name()) + ": claimed, but " + element_step.error().message());
-    }
-    LoopStep step;
-    step.value = node.result()->name();
-    step.op = op->name;
-    step.expression = std::move(element_step->expression);
-    step.compute = element_step->compute;
-    step.element = element_step->element;
-    step.bool_arguments = element_step->bool_arguments;
-    step.rounds = element_step->rounds;
-    for (const analysis::StepArgument& argument : element_step->arguments) {
-      step.arguments.push_back(loop_argument(node, argument));
+    TESSIQ_ASSIGN_OR_RETURN(LoopStep step, loop_step(node));
+    for (const LoopArgument& argument : step.arguments) {
+      const auto* read = std::get_if<LoopRead>(&argument);
+      const ir::Value* value = read == nullptr ? nullptr : graph_.find_value(read->value);
+      if (value == nullptr || (!value->is_parameter() && is_member(value->producer()))) {
+        continue;
+      }
+      if (std::find(inputs_.begin(), inputs_.end(), value) == inputs_.end()) {
+        inputs_.push_back(value);
+      }
     }
     kernel_.steps.push_back(std::move(step));
     return {};
-  }
-
-  LoopArgument loop_argument(const ir::Node& node, const analysis::StepArgument& argument) {
-    if (const auto* operand = std::get_if<analysis::StepOperand>(&argument)) {
-      const ir::Value* value = node.operand(operand->index);
-      const bool outside = value->is_parameter() || !is_member(value->producer());
-      if (outside && std::find(inputs_.begin(), inputs_.end(), value) == inputs_.end()) {
-        inputs_.push_back(value);
-      }
-      return LoopRead{value->name()};
-    }
-    if (const auto* size = std::get_if<ir::SizeExpr>(&argument)) {
-      const ir::SizeExpr normal = analysis::normalize(*size);
-      if (normal.kind == ir::SizeExpr::Kind::kConstant) {
-        return LoopConstant{normal.constant};
-      }
-      return LoopSymbol{normal};
-    }
-    if (const auto* flag = std::get_if<bool>(&argument)) {
-      return LoopConstant{*flag};
-    }
-    if (const auto* integer = std::get_if<int64_t>(&argument)) {
-      return LoopConstant{*integer};
-    }
-    return LoopConstant{std::get<double>(argument)};
   }
 
   // A value is written when somebody outside the loop reads it.
@@ -170,12 +185,129 @@ class Description {
   LoopKernel kernel_;
 };
 
+// A group with a reduction: the axes that stay come first, then those that go.
+class RowDescription {
+ public:
+  RowDescription(const ir::Graph& graph, std::vector<const ir::Node*> members)
+      : graph_(graph), members_(std::move(members)) {}
+
+  Result<LoopKernel> build() && {
+    auto space = analysis::row_space(graph_, members_);
+    if (!space) {
+      return internal("group of " + std::string(members_.back()->name()) + ": fused, but " + space.error().message());
+    }
+    TESSIQ_RETURN_IF_ERROR(place_tensors(*space));
+    for (const analysis::RowMember& member : space->members) {
+      TESSIQ_RETURN_IF_ERROR(add_step(member, *space));
+    }
+    kernel_.name = members_.back()->result()->name();
+    return std::move(kernel_);
+  }
+
+ private:
+  // Axes in the order the program gave them: a position among the reduced elements is one of that order.
+  void add_axes(const analysis::RowSpace& space, bool reduced, std::vector<LoopTensor*>& tensors) {
+    ir::Shape shape;
+    std::vector<analysis::LoopAccess> accesses(tensors.size());
+    for (size_t axis = 0; axis < space.shape.size(); ++axis) {
+      if ((space.reduced[axis] != 0) != reduced) {
+        continue;
+      }
+      shape.push_back(space.shape[axis]);
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        const size_t inputs = space.inputs.size();
+        const analysis::RowTensor& tensor = i < inputs ? space.inputs[i] : space.outputs[i - inputs];
+        accesses[i].strides.push_back(tensor.access.strides[axis]);
+      }
+    }
+    std::vector<ir::SizeExpr> extents = analysis::collapse(shape, accesses);
+    if (reduced && extents.empty()) {
+      extents.push_back(ir::SizeExpr::of_constant(1));
+      for (analysis::LoopAccess& access : accesses) {
+        access.strides.push_back(ir::SizeExpr::of_constant(0));
+      }
+    }
+    for (const ir::SizeExpr& extent : extents) {
+      kernel_.extents.push_back(extent);
+    }
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      std::vector<ir::SizeExpr>& strides = tensors[i]->strides;
+      strides.insert(strides.end(), accesses[i].strides.begin(), accesses[i].strides.end());
+    }
+    kernel_.reduced_axes = reduced ? static_cast<int>(extents.size()) : 0;
+  }
+
+  Result<void> place_tensors(const analysis::RowSpace& space) {
+    for (const analysis::RowTensor& input : space.inputs) {
+      kernel_.inputs.push_back({input.value->name(), input.value->type().element, {}, input.per_row});
+    }
+    for (const analysis::RowTensor& output : space.outputs) {
+      kernel_.outputs.push_back({output.value->name(), output.value->type().element, {}, output.per_row});
+    }
+    std::vector<LoopTensor*> tensors;
+    for (std::vector<LoopTensor>* list : {&kernel_.inputs, &kernel_.outputs}) {
+      for (LoopTensor& tensor : *list) {
+        tensors.push_back(&tensor);
+      }
+    }
+    add_axes(space, false, tensors);
+    add_axes(space, true, tensors);
+    return {};
+  }
+
+  Result<void> add_step(const analysis::RowMember& member, const analysis::RowSpace& space) {
+    const ir::Node& node = *member.node;
+    const optable::OpInfo& op = *optable::find_op(node.op());
+    if (!op.is_reduction()) {
+      TESSIQ_ASSIGN_OR_RETURN(LoopStep step, loop_step(node));
+      step.per_row = member.per_row;
+      step.walk = member.walk;
+      kernel_.steps.push_back(std::move(step));
+      return {};
+    }
+    TESSIQ_ASSIGN_OR_RETURN(const analysis::Reduction reduction, analysis::reduction_of(node, op));
+    LoopStep step;
+    step.value = node.result()->name();
+    step.op = op.name;
+    step.combine = reduction.combine;
+    step.compute = value_type(reduction.element);
+    step.element = node.result()->type().element;
+    step.arguments.emplace_back(LoopRead{node.operand(0)->name()});
+    step.per_row = true;
+    step.walk = member.walk;
+    if (reduction.combine == optable::Combine::kMean) {
+      ir::SizeExpr count = ir::SizeExpr::of_constant(1);
+      for (size_t axis = 0; axis < space.shape.size(); ++axis) {
+        if (reduction.reduced[axis] != 0) {
+          TESSIQ_ASSIGN_OR_RETURN(const ir::SizeExpr extent, analysis::to_expr(space.shape[axis]));
+          count = analysis::product(count, extent);
+        }
+      }
+      step.arguments.push_back(size_argument(count));
+    }
+    kernel_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  const ir::Graph& graph_;
+  std::vector<const ir::Node*> members_;
+  LoopKernel kernel_;
+};
+
+bool reduces(const ir::Node* node) {
+  const optable::OpInfo* op = optable::find_op(node->op());
+  return op != nullptr && op->is_reduction();
+}
+
 }  // namespace
 
 Result<LoopKernel> describe_loop(const ir::Graph& graph, int64_t group) {
   std::vector<const ir::Node*> members = members_of(graph, group);
   if (members.empty()) {
     return internal("no node of " + graph.name() + " is in fusion group " + std::to_string(group));
+  }
+  if (std::any_of(members.begin(), members.end(), reduces)) {
+    return RowDescription(graph, std::move(members)).build();
   }
   return Description(graph, std::move(members)).build();
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "codegen/emit/emitters.h"
 #include "codegen/emit/loop_kernel.h"
 #include "codegen/emit/loop_text.h"
 #include "codegen/emit/spelling.h"
@@ -109,21 +110,6 @@ class CudaText {
     }
   }
 
-  std::string size_parameters() const {
-    std::string text;
-    for (int k = 0; k < sizes_.argument_count; ++k) {
-      text += ", const i64 size" + std::to_string(k);
-    }
-    return text;
-  }
-  std::string size_arguments() const {
-    std::string text;
-    for (int k = 0; k < sizes_.argument_count; ++k) {
-      text += ", size" + std::to_string(k);
-    }
-    return text;
-  }
-
   std::string locate_function() const {
     std::vector<std::string> names;
     std::vector<std::string> offsets;
@@ -132,8 +118,9 @@ class CudaText {
       offsets.push_back(offset_text(sizes_.strides[t], rank(), "I"));
     }
     return "template <typename I> struct place { I " + joined(names, ", ") +
-           "; };\ntemplate <typename I> TESSIQ_INLINE place<I> locate(const I i" + size_parameters() + ") {\n" +
-           coordinate_lines(sizes_, "I", "  ") + "  return {" + joined(offsets, ", ") + "};\n}\n";
+           "; };\ntemplate <typename I> TESSIQ_INLINE place<I> locate(const I i" +
+           size_parameters(sizes_.argument_count) + ") {\n" + coordinate_lines(sizes_, "I", "  ") + "  return {" +
+           joined(offsets, ", ") + "};\n}\n";
   }
 
   std::string load_text(size_t t) const {
@@ -180,7 +167,8 @@ class CudaText {
   std::string vector_path() const {
     const std::string threads = std::to_string(kThreads);
     std::string arrays = "    place<I> at[U];\n";
-    std::string loads = "      at[u] = locate<I>(first + I(u * " + threads + " * W)" + size_arguments() + ");\n";
+    std::string loads =
+        "      at[u] = locate<I>(first + I(u * " + threads + " * W)" + size_arguments(sizes_.argument_count) + ");\n";
     std::string packs;
     std::string stores;
     auto packed = [&](size_t t) {
@@ -207,13 +195,13 @@ class CudaText {
   std::string run_function() const {
     const std::string threads = std::to_string(kThreads);
     std::string text = "template <typename I, int W, int U>\nTESSIQ_INLINE void run(" + pointer_parameters(kernel_) +
-                       size_parameters() + ", const I n) {\n";
+                       size_parameters(sizes_.argument_count) + ", const I n) {\n";
     // Unit u of a thread lies a block's width behind unit u - 1, so that neighbouring threads stay side by side.
     text += "  const I first = I(blockIdx.x) * I(" + threads + " * U * W) + I(threadIdx.x) * I(W);\n";
     text += "  if (first + I((U - 1) * " + threads + " * W + W) <= n) {\n" + vector_path() + "  }\n";
     text += "#pragma unroll 1\n  for (int k = 0; k < U * W; ++k) {\n";
     text += "    const I i = first + I(k / W * " + threads + " * W + k % W);\n    if (i < n) {\n";
-    text += "      const place<I> at = locate<I>(i" + size_arguments() + ");\n";
+    text += "      const place<I> at = locate<I>(i" + size_arguments(sizes_.argument_count) + ");\n";
     auto element = [&](size_t t) { return tensor_name(t) + "[at." + tensor_name(t) + "]"; };
     return text + element_statements("      ", element, element) + "    }\n  }\n}\n";
   }
@@ -227,8 +215,9 @@ class CudaText {
     const std::string width = std::to_string(variant.vector_width);
     const std::string units = std::to_string(variant.elements_per_thread / variant.vector_width);
     return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +
-           "(" + pointer_parameters(kernel_) + size_parameters() + ", const i64 n) { tessiq::@::run<" + index + ", " +
-           width + ", " + units + ">(" + arguments + size_arguments() + ", " + index + "(n)); }\n";
+           "(" + pointer_parameters(kernel_) + size_parameters(sizes_.argument_count) +
+           ", const i64 n) { tessiq::@::run<" + index + ", " + width + ", " + units + ">(" + arguments +
+           size_arguments(sizes_.argument_count) + ", " + index + "(n)); }\n";
   }
 
   const LoopKernel& kernel_;
@@ -238,6 +227,8 @@ class CudaText {
 
 }  // namespace
 
-Result<KernelSource> emit_cuda(const LoopKernel& kernel) { return CudaText(kernel).build(); }
+Result<KernelSource> emit_cuda(const LoopKernel& kernel) {
+  return kernel.is_reduction() ? emit_cuda_rows(kernel) : CudaText(kernel).build();
+}
 
 }  // namespace tessiq::emit

@@ -1,5 +1,6 @@
 // C++ for the reference device. Rows of the innermost axis are plain loops over restrict pointers, which the compiler
 // vectorises where the operands are contiguous; outer coordinates are worked out once a row.
+#include "codegen/emit/emitters.h"
 #include "codegen/emit/loop_kernel.h"
 #include "codegen/emit/loop_text.h"
 #include "codegen/emit/spelling.h"
@@ -13,21 +14,13 @@ class HostText {
 
   Result<KernelSource> build() {
     TESSIQ_ASSIGN_OR_RETURN(const std::string element, element_function(kernel_));
-    const std::string body =
-        "\nnamespace tessiq::@ {\n" + element + run_function() + "}  // namespace tessiq::@\n" + entry();
+    const std::string body = "\nnamespace tessiq::@ {\n" + element + run_function() + "}  // namespace tessiq::@\n" +
+                             host_entry(kernel_, sizes_.argument_count);
     return finished(body, {KernelVariant{.entry = "@", .threads = 0}}, TextTarget::kHost);
   }
 
  private:
   size_t rank() const { return sizes_.extents.size(); }
-
-  std::string size_parameters() const {
-    std::string text;
-    for (int k = 0; k < sizes_.argument_count; ++k) {
-      text += ", const i64 size" + std::to_string(k);
-    }
-    return text;
-  }
 
   // `offset` of the innermost axis: "+ k * 3" for a stride of 3.
   std::string inner_index(size_t tensor) const {
@@ -73,8 +66,8 @@ class HostText {
   }
 
   std::string run_function() const {
-    std::string text =
-        "static void run(" + pointer_parameters(kernel_) + size_parameters() + ", i64 begin, i64 end) {\n";
+    std::string text = "static void run(" + pointer_parameters(kernel_) + size_parameters(sizes_.argument_count) +
+                       ", i64 begin, i64 end) {\n";
     if (rank() < 2) {
       return text + base_offsets("  ") + "  for (i64 k = begin; k < end; ++k) {\n" + inner_statements("    ") +
              "  }\n}\n";
@@ -87,31 +80,14 @@ class HostText {
     return text + "    i += stop - i" + inner + ";\n  }\n}\n";
   }
 
-  std::string entry() const {
-    std::vector<std::string> arguments;
-    auto add_pointer = [&](const LoopTensor& tensor, std::string_view constness) {
-      arguments.push_back("static_cast<" + std::string(constness) + std::string(storage_type_name(tensor.element)) +
-                          "*>(pointers[" + std::to_string(arguments.size()) + "])");
-    };
-    for (const LoopTensor& input : kernel_.inputs) {
-      add_pointer(input, "const ");
-    }
-    for (const LoopTensor& output : kernel_.outputs) {
-      add_pointer(output, "");
-    }
-    for (int k = 0; k < sizes_.argument_count; ++k) {
-      arguments.push_back("sizes[" + std::to_string(k) + "]");
-    }
-    return "extern \"C\" void @(void* const* pointers, const i64* sizes, i64 begin, i64 end) {\n  tessiq::@::run(" +
-           joined(arguments, ", ") + ", begin, end);\n}\n";
-  }
-
   const LoopKernel& kernel_;
   LoopSizes sizes_;
 };
 
 }  // namespace
 
-Result<KernelSource> emit_host(const LoopKernel& kernel) { return HostText(kernel).build(); }
+Result<KernelSource> emit_host(const LoopKernel& kernel) {
+  return kernel.is_reduction() ? emit_host_rows(kernel) : HostText(kernel).build();
+}
 
 }  // namespace tessiq::emit

@@ -90,93 +90,85 @@ std::vector<int> sizes_read_by_steps(const LoopKernel& kernel) {
 
 namespace {
 
-class Steps {
- public:
-  Steps(const LoopKernel& kernel, Identifiers& identifiers)
-      : kernel_(kernel), identifiers_(identifiers), sizes_(kernel.size_arguments()) {
-    for (const LoopTensor& input : kernel.inputs) {
-      types_[input.value] = value_type(input.element);
-    }
-  }
+// A compiler that may take signed overflow as impossible folds x + 1 > x to true; PyTorch, which computes the two in
+// different kernels, does not. Arithmetic on smaller integers is int to C++ and cannot overflow.
+bool may_overflow(const LoopStep& step) {
+  const bool wide = step.compute == ElementType::kInt32 || step.compute == ElementType::kInt64;
+  return wide && step.element == step.compute && step.expression != "$0";
+}
 
-  Result<std::string> line(const LoopStep& step) {
-    std::vector<std::string> arguments;
-    for (size_t i = 0; i < step.arguments.size(); ++i) {
-      const bool as_bool = i < 32 && ((step.bool_arguments >> i) & 1U) != 0;
-      TESSIQ_ASSIGN_OR_RETURN(std::string text,
-                              argument(step.arguments[i], as_bool ? ElementType::kBool : step.compute));
-      arguments.push_back(std::move(text));
-    }
-    TESSIQ_ASSIGN_OR_RETURN(std::string expression,
-                            substitute(step.expression, value_type_name(step.compute), arguments));
-    const std::string type(value_type_name(step.element));
-    types_[step.value] = value_type(step.element);
-    if (may_overflow(step) && is_read_later(step.value)) {
-      return "const " + type + " " + identifiers_.of(step.value) + " = wrapped(" + result(step, expression) + ");";
-    }
-    return "const " + type + " " + identifiers_.of(step.value) + " = " + result(step, expression) + ";";
-  }
-
- private:
-  Result<std::string> argument(const LoopArgument& argument, ElementType type) {
-    if (const auto* constant = std::get_if<LoopConstant>(&argument)) {
-      return constant_text(*constant, type);
-    }
-    if (const auto* symbol = std::get_if<LoopSymbol>(&argument)) {
-      return value_conversion(slot_of(symbol->value, sizes_).text(), ElementType::kInt64, type);
-    }
-    const std::string& value = std::get<LoopRead>(argument).value;
-    const auto found = types_.find(value);
-    if (found == types_.end()) {
-      return internal("loop " + kernel_.name + " reads " + value + ", which is no input and no earlier step");
-    }
-    return value_conversion(identifiers_.of(value), found->second, type);
-  }
-
-  // A compiler that may take signed overflow as impossible folds x + 1 > x to true; PyTorch, which computes the two in
-  // different kernels, does not. Arithmetic on smaller integers is int to C++ and cannot overflow.
-  static bool may_overflow(const LoopStep& step) {
-    const bool wide = step.compute == ElementType::kInt32 || step.compute == ElementType::kInt64;
-    return wide && step.element == step.compute && step.expression != "$0";
-  }
-
-  bool is_read_later(const std::string& value) const {
-    return std::any_of(kernel_.steps.begin(), kernel_.steps.end(), [&](const LoopStep& step) {
-      return std::any_of(step.arguments.begin(), step.arguments.end(), [&](const LoopArgument& argument) {
-        const auto* read = std::get_if<LoopRead>(&argument);
-        return read != nullptr && read->value == value;
-      });
+bool is_read_later(const LoopKernel& kernel, const std::string& value) {
+  return std::any_of(kernel.steps.begin(), kernel.steps.end(), [&](const LoopStep& step) {
+    return std::any_of(step.arguments.begin(), step.arguments.end(), [&](const LoopArgument& argument) {
+      const auto* read = std::get_if<LoopRead>(&argument);
+      return read != nullptr && read->value == value;
     });
-  }
+  });
+}
 
-  // The expression has the type it computes in, or bool where it asks a question. Arithmetic on small integers is int
-  // to C++ and has to wrap before it is widened.
-  static std::string result(const LoopStep& step, const std::string& expression) {
-    const ElementType computed = value_type(step.compute);
-    const ElementType element = value_type(step.element);
-    if (step.rounds && step.element != element) {
-      return load_conversion(store_conversion(expression, step.element), step.element);
-    }
-    if (computed == element) {
-      return computed == ElementType::kBool && !is_parenthesised_call_or_name(expression) ? "bool(" + expression + ")"
-                                                                                          : expression;
-    }
-    if (element == ElementType::kBool) {
-      return "bool(" + expression + ")";
-    }
-    return value_conversion(std::string(value_type_name(computed)) + "(" + expression + ")", computed, element);
+// The expression has the type it computes in, or bool where it asks a question. Arithmetic on small integers is int
+// to C++ and has to wrap before it is widened.
+std::string result_text(const LoopStep& step, const std::string& expression) {
+  const ElementType computed = value_type(step.compute);
+  const ElementType element = value_type(step.element);
+  if (step.rounds && step.element != element) {
+    return load_conversion(store_conversion(expression, step.element), step.element);
   }
-
-  const LoopKernel& kernel_;
-  Identifiers& identifiers_;
-  std::vector<ir::SizeExpr> sizes_;
-  std::map<std::string, ElementType> types_;
-};
+  if (computed == element) {
+    return computed == ElementType::kBool && !is_parenthesised_call_or_name(expression) ? "bool(" + expression + ")"
+                                                                                        : expression;
+  }
+  if (element == ElementType::kBool) {
+    return "bool(" + expression + ")";
+  }
+  return value_conversion(std::string(value_type_name(computed)) + "(" + expression + ")", computed, element);
+}
 
 }  // namespace
 
+StepLines::StepLines(const LoopKernel& kernel, Identifiers& identifiers)
+    : kernel_(kernel), identifiers_(identifiers), sizes_(kernel.size_arguments()) {
+  for (const LoopTensor& input : kernel.inputs) {
+    types_[input.value] = value_type(input.element);
+  }
+}
+
+Result<std::string> StepLines::line(const LoopStep& step) {
+  std::vector<std::string> arguments;
+  for (size_t i = 0; i < step.arguments.size(); ++i) {
+    const bool as_bool = i < 32 && ((step.bool_arguments >> i) & 1U) != 0;
+    TESSIQ_ASSIGN_OR_RETURN(std::string text, argument(step.arguments[i], as_bool ? ElementType::kBool : step.compute));
+    arguments.push_back(std::move(text));
+  }
+  TESSIQ_ASSIGN_OR_RETURN(std::string expression,
+                          substitute(step.expression, value_type_name(step.compute), arguments));
+  const std::string type(value_type_name(step.element));
+  define(step);
+  if (may_overflow(step) && is_read_later(kernel_, step.value)) {
+    return "const " + type + " " + identifiers_.of(step.value) + " = wrapped(" + result_text(step, expression) + ");";
+  }
+  return "const " + type + " " + identifiers_.of(step.value) + " = " + result_text(step, expression) + ";";
+}
+
+void StepLines::define(const LoopStep& step) { types_[step.value] = value_type(step.element); }
+
+Result<std::string> StepLines::argument(const LoopArgument& argument, ElementType type) const {
+  if (const auto* constant = std::get_if<LoopConstant>(&argument)) {
+    return constant_text(*constant, type);
+  }
+  if (const auto* symbol = std::get_if<LoopSymbol>(&argument)) {
+    return value_conversion(slot_of(symbol->value, sizes_).text(), ElementType::kInt64, type);
+  }
+  const std::string& value = std::get<LoopRead>(argument).value;
+  const auto found = types_.find(value);
+  if (found == types_.end()) {
+    return internal("loop " + kernel_.name + " reads " + value + ", which is no input and no earlier step");
+  }
+  return value_conversion(identifiers_.of(value), found->second, type);
+}
+
 Result<std::vector<std::string>> step_lines(const LoopKernel& kernel, Identifiers& identifiers) {
-  Steps steps(kernel, identifiers);
+  StepLines steps(kernel, identifiers);
   std::vector<std::string> lines;
   for (const LoopStep& step : kernel.steps) {
     TESSIQ_ASSIGN_OR_RETURN(std::string line, steps.line(step));

@@ -12,6 +12,7 @@
 #include "ir/element_type.h"
 #include "ir/graph.h"
 #include "ir/size_expr.h"
+#include "optable/lookup.h"
 #include "support/result.h"
 
 namespace tessiq::emit {
@@ -21,6 +22,7 @@ struct LoopTensor {
   std::string value;  // IR value name
   ir::ElementType element = ir::ElementType::kFloat32;
   std::vector<ir::SizeExpr> strides;  // one an axis of the collapsed space
+  bool per_row = false;               // of a reduction: one element a row, its strides along the reduced axes are 0
 };
 
 struct LoopConstant {
@@ -37,6 +39,10 @@ using LoopArgument = std::variant<LoopRead, LoopConstant, LoopSymbol>;
 // One operation: `expression` over $0, $1, ... (named parameters already put in) evaluated in `compute`, then converted
 // to `element`. Half types: compute is float32, and an intermediate keeps float32 unless `rounds` asks for the narrow
 // type (an explicit cast must not be lost).
+//
+// A step with `combine` reduces: every element of a row of argument 0 is converted to `compute` and combined; a mean is
+// the sum divided by argument 1. Rows are walked several times where an element depends on what an earlier walk
+// combined: `walk` is the number of walks before this step's value can be computed.
 struct LoopStep {
   std::string value;
   std::string op;
@@ -46,6 +52,9 @@ struct LoopStep {
   uint32_t bool_arguments = 0;  // bit i: argument i is converted to bool instead of `compute`
   bool rounds = false;
   std::vector<LoopArgument> arguments;
+  optable::Combine combine = optable::Combine::kNone;
+  bool per_row = false;  // of a reduction: computed once a row
+  int walk = 0;
 };
 
 struct LoopKernel {
@@ -54,6 +63,9 @@ struct LoopKernel {
   std::vector<LoopTensor> inputs;
   std::vector<LoopStep> steps;
   std::vector<LoopTensor> outputs;  // each names a step
+  int reduced_axes = 0;             // the last axes, which are combined; 0 for a loop
+
+  bool is_reduction() const { return reduced_axes > 0; }
 
   // Sizes that come with the call, in the order the kernel takes them: every extent, stride or symbol that is not a
   // constant, once each.
@@ -72,8 +84,14 @@ struct KernelVariant {
   int vector_width = 1;        // elements a load moves; pointers must be aligned to vector_width * widest element
   int64_t inner_multiple = 1;  // the innermost extent has to be divisible by this
   int elements_per_thread = 1;
-  int threads = 256;         // a block; 0 for the host target
-  bool index_32bit = false;  // every offset and the element count have to fit in 31 bits
+  int threads = 256;                 // a block; 0 for the host target
+  bool index_32bit = false;          // every offset and the element count have to fit in 31 bits
+  int rows_per_block = 0;            // of a reduction
+  int64_t longest_row = 0;           // of a reduction: as many elements a row at most; 0 for any
+  bool vectors_across_rows = false;  // of a reduction: a vector's elements are of neighbouring rows
+  bool splits = false;               // of a reduction: blockIdx.y numbers the blocks that share a row
+  bool is_final = false;             // combines what they left; launched after them, never chosen
+  int64_t elements_per_pass = 0;     // of a row that a block reads before it reads on
 };
 
 struct KernelSource {
@@ -84,7 +102,9 @@ struct KernelSource {
 
 // CUDA: each entry is
 //   extern "C" __global__ void entry(const T0* in0, ..., U0* out0, ..., int64_t size0, ..., int64_t n)
-// with sizes as size_arguments() orders them and n the number of elements of the iteration space.
+// with sizes as size_arguments() orders them and n the number of elements of the iteration space. A reduction's entries
+// take `void* workspace` after n: 16 bytes for each reduction, row and block that shares it. The final entry takes
+// `int64_t parts` after that, the number of those blocks.
 Result<KernelSource> emit_cuda(const LoopKernel& kernel);
 
 // C++ for the reference device: each entry is
@@ -101,6 +121,6 @@ std::string joined_host(std::span<const std::string> bodies);
 LoopKernel with_positional_names(const LoopKernel& kernel);
 
 // Changes whenever the same description becomes different text or is launched differently: part of every cache key.
-inline constexpr int kEmitterVersion = 1;
+inline constexpr int kEmitterVersion = 2;
 
 }  // namespace tessiq::emit

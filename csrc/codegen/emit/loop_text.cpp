@@ -116,6 +116,41 @@ std::string pointer_parameters(const LoopKernel& kernel) {
   return joined(parameters, ", ");
 }
 
+std::string size_parameters(int count) {
+  std::string text;
+  for (int k = 0; k < count; ++k) {
+    text += ", const i64 size" + std::to_string(k);
+  }
+  return text;
+}
+
+std::string size_arguments(int count) {
+  std::string text;
+  for (int k = 0; k < count; ++k) {
+    text += ", size" + std::to_string(k);
+  }
+  return text;
+}
+
+std::string host_entry(const LoopKernel& kernel, int size_count) {
+  std::vector<std::string> arguments;
+  auto add_pointer = [&](const LoopTensor& tensor, std::string_view constness) {
+    arguments.push_back("static_cast<" + std::string(constness) + std::string(storage_type_name(tensor.element)) +
+                        "*>(pointers[" + std::to_string(arguments.size()) + "])");
+  };
+  for (const LoopTensor& input : kernel.inputs) {
+    add_pointer(input, "const ");
+  }
+  for (const LoopTensor& output : kernel.outputs) {
+    add_pointer(output, "");
+  }
+  for (int k = 0; k < size_count; ++k) {
+    arguments.push_back("sizes[" + std::to_string(k) + "]");
+  }
+  return "extern \"C\" void @(void* const* pointers, const i64* sizes, i64 begin, i64 end) {\n  tessiq::@::run(" +
+         joined(arguments, ", ") + ", begin, end);\n}\n";
+}
+
 KernelSource finished(std::string body, std::vector<KernelVariant> variants, TextTarget target) {
   std::array<char, 24> name{};
   std::snprintf(name.data(), name.size(), "loop_%016llx",

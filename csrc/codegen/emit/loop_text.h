@@ -28,6 +28,11 @@ std::string offset_text(const std::vector<SizeSlot>& strides, size_t axes, std::
 
 // "const float* __restrict__ in0, float* __restrict__ out0": every tensor as it is stored, then nothing.
 std::string pointer_parameters(const LoopKernel& kernel);
+// ", const i64 size0, const i64 size1", and the same as arguments.
+std::string size_parameters(int count);
+std::string size_arguments(int count);
+// The function of a host kernel that a caller finds: unpacks its arguments for tessiq::@::run.
+std::string host_entry(const LoopKernel& kernel, int size_count);
 std::string joined(const std::vector<std::string>& parts, std::string_view separator);
 
 // Names entries after the body's own hash and puts the prelude in front.

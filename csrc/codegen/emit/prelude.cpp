@@ -5,6 +5,7 @@
 #include <set>
 
 #include "codegen/emit/expression.h"
+#include "codegen/emit/prelude_rows_text.h"
 #include "codegen/emit/prelude_text.h"
 
 namespace tessiq::emit {
@@ -52,6 +53,11 @@ std::vector<Definition> definitions_for(TextTarget target) {
   }
   for (const CommonFragment& fragment : kCommonFragments) {
     definitions.push_back({fragment.name, std::string(fragment.text)});
+  }
+  for (const RowFragment& fragment : kRowFragments) {
+    if (target == TextTarget::kCuda || !fragment.only_cuda) {
+      definitions.push_back({fragment.name, std::string(fragment.text)});
+    }
   }
   return definitions;
 }

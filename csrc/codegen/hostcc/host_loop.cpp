@@ -31,26 +31,41 @@ int thread_limit() {
 }
 
 LoadedHostLoop::LoadedHostLoop(const emit::LoopKernel& kernel, std::shared_ptr<const HostCode> code)
-    : name_(kernel.name), sizes_(emit::LoopSizes::of(kernel)), code_(std::move(code)) {}
+    : name_(kernel.name),
+      sizes_(emit::LoopSizes::of(kernel)),
+      reduced_axes_(kernel.reduced_axes),
+      code_(std::move(code)) {}
+
+int64_t LoadedHostLoop::units(std::span<const int64_t> sizes, int64_t element_count) const {
+  if (reduced_axes_ == 0) {
+    return element_count;
+  }
+  int64_t rows = 1;
+  for (size_t axis = 0; axis + static_cast<size_t>(reduced_axes_) < sizes_.extents.size(); ++axis) {
+    rows *= sizes_.extents[axis].value(sizes);
+  }
+  return rows;
+}
 
 Result<void> LoadedHostLoop::launch(std::span<void* const> pointers, std::span<const int64_t> sizes,
-                                    int64_t element_count, void* /*native_stream*/) {
+                                    int64_t element_count, void* /*workspace*/, void* /*native_stream*/) {
   TESSIQ_RETURN_IF_ERROR(codegen::check_launch(name_, sizes_, pointers, sizes, element_count));
-  if (element_count == 0) {
+  const int64_t count = units(sizes, element_count);
+  if (count == 0) {
     return {};
   }
   codegen::kernel_counters().host_launches.fetch_add(1, std::memory_order_relaxed);
-  const int64_t wanted = element_count / kElementsPerThread;
+  const int64_t wanted = std::min(element_count / kElementsPerThread, count);
   const int64_t parts = wanted < 2 ? 1 : std::min<int64_t>(wanted, thread_limit());
-  const int64_t share = ceil_div(element_count, parts);
+  const int64_t share = ceil_div(count, parts);
   // Threads for this launch alone: a pool would not survive a fork, and large launches hide their start.
   std::vector<std::thread> threads;
-  for (int64_t begin = share; begin < element_count; begin += share) {
-    const int64_t end = std::min(begin + share, element_count);
+  for (int64_t begin = share; begin < count; begin += share) {
+    const int64_t end = std::min(begin + share, count);
     threads.emplace_back(
         [this, pointers, sizes, begin, end] { code_->entry(pointers.data(), sizes.data(), begin, end); });
   }
-  code_->entry(pointers.data(), sizes.data(), 0, std::min(share, element_count));
+  code_->entry(pointers.data(), sizes.data(), 0, std::min(share, count));
   for (std::thread& thread : threads) {
     thread.join();
   }

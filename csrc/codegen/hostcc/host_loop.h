@@ -23,13 +23,17 @@ class LoadedHostLoop : public codegen::LoadedKernel {
   LoadedHostLoop(const emit::LoopKernel& kernel, std::shared_ptr<const HostCode> code);
 
   Result<void> launch(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count,
-                      void* native_stream) override;
+                      void* workspace, void* native_stream) override;
   const std::string& source() const override { return code_->source; }
   Result<std::vector<codegen::EntryFacts>> facts() const override;
 
  private:
+  // What a call of the entry counts: elements, or rows of a reduction.
+  int64_t units(std::span<const int64_t> sizes, int64_t element_count) const;
+
   std::string name_;
   emit::LoopSizes sizes_;
+  int reduced_axes_;
   std::shared_ptr<const HostCode> code_;
 };
 

@@ -49,6 +49,7 @@ struct Target {
   const CudaDriverApi& driver;
   std::string architecture;
   std::string version;
+  int processors = 1;
 };
 
 Result<Target> target_of(Device& device) {
@@ -61,7 +62,8 @@ Result<Target> target_of(Device& device) {
   TESSIQ_ASSIGN_OR_RETURN(std::string architecture,
                           target_architecture({properties.compute_major, properties.compute_minor}));
   TESSIQ_ASSIGN_OR_RETURN(std::string nvrtc_version, version());
-  return Target{cuda_device, *driver, std::move(architecture), std::move(nvrtc_version)};
+  return Target{cuda_device, *driver, std::move(architecture), std::move(nvrtc_version),
+                properties.multiprocessor_count};
 }
 
 Result<void> load_image(const Target& target, const cache::Image& image, std::span<const Wanted> wanted) {
@@ -135,7 +137,7 @@ Result<std::vector<std::shared_ptr<codegen::LoadedKernel>>> compile_loops(Device
   }
   for (size_t k = 0; k < kernels.size(); ++k) {
     loaded.push_back(std::make_shared<LoadedCudaLoop>(target.device, target.driver, kernels[k], std::move(variants[k]),
-                                                      loaded_code().find(ordinal, keys[k])));
+                                                      loaded_code().find(ordinal, keys[k]), target.processors));
   }
   return loaded;
 }

@@ -1,5 +1,6 @@
 #include "codegen/nvrtc/cuda_loop.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,16 +13,35 @@ namespace {
 
 // More parameters than this do not fit the 4 KB a kernel is guaranteed.
 constexpr size_t kMaxParameters = 511;
+// What a block leaves of a row it shares, for each reduction.
+constexpr int64_t kPartialBytes = 16;
+constexpr int kThreadsOfAProcessor = 2048;
 
 }  // namespace
 
 LoadedCudaLoop::LoadedCudaLoop(CudaDevice& device, const CudaDriverApi& driver, const emit::LoopKernel& kernel,
-                               std::vector<emit::KernelVariant> variants, std::shared_ptr<const CudaCode> code)
+                               std::vector<emit::KernelVariant> variants, std::shared_ptr<const CudaCode> code,
+                               int processors)
     : device_(device),
       driver_(driver),
       name_(kernel.name),
+      reductions_(static_cast<int>(
+          std::count_if(kernel.steps.begin(), kernel.steps.end(),
+                        [](const emit::LoopStep& step) { return step.combine != optable::Combine::kNone; }))),
+      processors_(processors),
       choice_(kernel, std::move(variants)),
       code_(std::move(code)) {}
+
+// As many as fill the processors, but no more than have a pass each.
+unsigned LoadedCudaLoop::parts(const emit::KernelVariant& variant, int64_t blocks,
+                               std::span<const int64_t> sizes) const {
+  if (!variant.splits) {
+    return 1;
+  }
+  const int64_t wanted = int64_t{processors_} * (kThreadsOfAProcessor / variant.threads) / std::max<int64_t>(blocks, 1);
+  const int64_t passes = ceil_div(choice_.row_length(sizes), variant.elements_per_pass);
+  return static_cast<unsigned>(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(passes, 1)));
+}
 
 LaunchShape LoadedCudaLoop::shape(std::span<void* const> pointers, std::span<const int64_t> sizes,
                                   int64_t element_count) const {
@@ -30,22 +50,48 @@ LaunchShape LoadedCudaLoop::shape(std::span<void* const> pointers, std::span<con
   const emit::KernelVariant& variant = choice_.variants()[shape.variant];
   shape.entry = code_->entries[shape.variant];
   shape.threads = static_cast<unsigned>(variant.threads);
-  shape.blocks = static_cast<unsigned>(ceil_div(element_count, int64_t{variant.threads} * variant.elements_per_thread));
+  const int64_t blocks = reductions_ > 0
+                             ? ceil_div(choice_.rows(sizes), int64_t{variant.rows_per_block})
+                             : ceil_div(element_count, int64_t{variant.threads} * variant.elements_per_thread);
+  shape.blocks = static_cast<unsigned>(blocks);
+  shape.parts = parts(variant, blocks, sizes);
   return shape;
 }
 
+int64_t LoadedCudaLoop::workspace_bytes(std::span<void* const> pointers, std::span<const int64_t> sizes) const {
+  if (reductions_ == 0) {
+    return 0;
+  }
+  const LaunchShape chosen = shape(pointers, sizes, 0);
+  return chosen.parts < 2 ? 0 : kPartialBytes * reductions_ * choice_.rows(sizes) * chosen.parts;
+}
+
+Result<void> LoadedCudaLoop::queue(const LaunchShape& shape, std::span<void*> parameters, void* native_stream) const {
+  const CUresult status = driver_.cuLaunchKernel(shape.entry, shape.blocks, shape.parts, 1, shape.threads, 1, 1, 0,
+                                                 static_cast<CUstream>(native_stream), parameters.data(), nullptr);
+  if (status != CUDA_SUCCESS) {
+    return cuda_error(driver_, status, "launch of loop " + name_);
+  }
+  codegen::kernel_counters().cuda_launches.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
 Result<void> LoadedCudaLoop::launch(std::span<void* const> pointers, std::span<const int64_t> sizes,
-                                    int64_t element_count, void* native_stream) {
+                                    int64_t element_count, void* workspace, void* native_stream) {
   TESSIQ_RETURN_IF_ERROR(codegen::check_launch(name_, choice_.sizes(), pointers, sizes, element_count));
-  if (element_count == 0) {
+  // Rows without elements have a result; no rows have none.
+  if (reductions_ > 0 ? choice_.rows(sizes) == 0 : element_count == 0) {
     return {};
   }
-  const size_t parameter_count = pointers.size() + sizes.size() + 1;
+  const size_t parameter_count = pointers.size() + sizes.size() + 3;
   if (parameter_count > kMaxParameters) {
     return unsupported("loop " + name_ + " has " + std::to_string(parameter_count) + " parameters, a kernel takes " +
                        std::to_string(kMaxParameters));
   }
   const LaunchShape chosen = shape(pointers, sizes, element_count);
+  if (chosen.parts > 1 && workspace == nullptr) {
+    return invalid_argument("launch of loop " + name_ + ": it needs a workspace and got none");
+  }
   // The driver wants addresses of the parameters, and reads them before it returns.
   std::array<void*, kMaxParameters> parameters;
   size_t used = 0;
@@ -55,15 +101,21 @@ Result<void> LoadedCudaLoop::launch(std::span<void* const> pointers, std::span<c
   for (const int64_t& size : sizes) {
     parameters[used++] = const_cast<int64_t*>(&size);
   }
-  parameters[used] = &element_count;
+  parameters[used++] = &element_count;
+  parameters[used++] = &workspace;
+  auto parts = int64_t{chosen.parts};
+  parameters[used] = &parts;
   TESSIQ_RETURN_IF_ERROR(device_.select());
-  const CUresult status = driver_.cuLaunchKernel(chosen.entry, chosen.blocks, 1, 1, chosen.threads, 1, 1, 0,
-                                                 static_cast<CUstream>(native_stream), parameters.data(), nullptr);
-  if (status != CUDA_SUCCESS) {
-    return cuda_error(driver_, status, "launch of loop " + name_);
+  TESSIQ_RETURN_IF_ERROR(queue(chosen, parameters, native_stream));
+  if (chosen.parts == 1) {
+    return {};
   }
-  codegen::kernel_counters().cuda_launches.fetch_add(1, std::memory_order_relaxed);
-  return {};
+  const size_t last = choice_.final_variant();
+  LaunchShape end;
+  end.entry = code_->entries[last];
+  end.threads = static_cast<unsigned>(choice_.variants()[last].threads);
+  end.blocks = static_cast<unsigned>(ceil_div(choice_.rows(sizes), int64_t{choice_.variants()[last].rows_per_block}));
+  return queue(end, parameters, native_stream);
 }
 
 Result<std::vector<codegen::EntryFacts>> LoadedCudaLoop::facts() const {

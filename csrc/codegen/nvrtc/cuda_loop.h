@@ -25,6 +25,7 @@ struct CudaCode {
 struct LaunchShape {
   CUfunction entry = nullptr;
   unsigned blocks = 0;
+  unsigned parts = 1;  // of a reduction: blocks that share a row; where there are several, the final entry follows
   unsigned threads = 0;
   size_t variant = 0;
 };
@@ -32,19 +33,25 @@ struct LaunchShape {
 class LoadedCudaLoop : public codegen::LoadedKernel {
  public:
   LoadedCudaLoop(CudaDevice& device, const CudaDriverApi& driver, const emit::LoopKernel& kernel,
-                 std::vector<emit::KernelVariant> variants, std::shared_ptr<const CudaCode> code);
+                 std::vector<emit::KernelVariant> variants, std::shared_ptr<const CudaCode> code, int processors);
 
   Result<void> launch(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count,
-                      void* native_stream) override;
+                      void* workspace, void* native_stream) override;
+  int64_t workspace_bytes(std::span<void* const> pointers, std::span<const int64_t> sizes) const override;
   const std::string& source() const override { return code_->source; }
   Result<std::vector<codegen::EntryFacts>> facts() const override;
 
   LaunchShape shape(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count) const;
 
  private:
+  Result<void> queue(const LaunchShape& shape, std::span<void*> parameters, void* native_stream) const;
+  unsigned parts(const emit::KernelVariant& variant, int64_t blocks, std::span<const int64_t> sizes) const;
+
   CudaDevice& device_;
   const CudaDriverApi& driver_;
   std::string name_;
+  int reductions_;  // 0 for a loop
+  int processors_;
   VariantChoice choice_;
   std::shared_ptr<const CudaCode> code_;
 };

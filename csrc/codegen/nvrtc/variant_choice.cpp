@@ -1,12 +1,15 @@
 #include "codegen/nvrtc/variant_choice.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 namespace tessiq::nvrtc {
 
 VariantChoice::VariantChoice(const emit::LoopKernel& kernel, std::vector<emit::KernelVariant> variants)
-    : variants_(std::move(variants)), sizes_(emit::LoopSizes::of(kernel)) {
+    : variants_(std::move(variants)),
+      sizes_(emit::LoopSizes::of(kernel)),
+      kept_axes_(kernel.extents.size() - static_cast<size_t>(kernel.reduced_axes)) {
   for (const std::vector<emit::LoopTensor>* tensors : {&kernel.inputs, &kernel.outputs}) {
     for (const emit::LoopTensor& tensor : *tensors) {
       element_sizes_.push_back(ir::element_size(tensor.element));
@@ -17,29 +20,55 @@ VariantChoice::VariantChoice(const emit::LoopKernel& kernel, std::vector<emit::K
   }
 }
 
+int64_t VariantChoice::rows(std::span<const int64_t> sizes) const {
+  int64_t rows = 1;
+  for (size_t axis = 0; axis < kept_axes_; ++axis) {
+    rows *= sizes_.extents[axis].value(sizes);
+  }
+  return rows;
+}
+
+int64_t VariantChoice::row_length(std::span<const int64_t> sizes) const {
+  int64_t length = 1;
+  for (size_t axis = kept_axes_; axis < sizes_.extents.size(); ++axis) {
+    length *= sizes_.extents[axis].value(sizes);
+  }
+  return length;
+}
+
+size_t VariantChoice::final_variant() const {
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [](const emit::KernelVariant& variant) { return variant.is_final; });
+  return static_cast<size_t>(found - variants_.begin());
+}
+
 bool VariantChoice::holds(const emit::KernelVariant& variant, std::span<void* const> pointers,
                           std::span<const int64_t> sizes, int64_t largest) const {
-  if (variant.index_32bit && largest > std::numeric_limits<int32_t>::max()) {
+  if (variant.is_final || (variant.index_32bit && largest > std::numeric_limits<int32_t>::max())) {
+    return false;
+  }
+  if (variant.longest_row > 0 && row_length(sizes) > variant.longest_row) {
     return false;
   }
   const int64_t width = variant.vector_width;
   if (width == 1) {
     return true;
   }
-  if (sizes_.extents.back().value(sizes) % variant.inner_multiple != 0) {
+  const size_t inner = (variant.vectors_across_rows ? kept_axes_ : sizes_.extents.size()) - 1;
+  if (sizes_.extents[inner].value(sizes) % variant.inner_multiple != 0) {
     return false;
   }
   for (size_t tensor = 0; tensor < element_sizes_.size(); ++tensor) {
     const std::vector<emit::SizeSlot>& strides = sizes_.strides[tensor];
-    if (!strides.back().is(1)) {
+    if (!strides[inner].is(1)) {
       continue;  // read or written element by element, or one element for the whole row
     }
     const auto alignment = static_cast<uintptr_t>(width * element_sizes_[tensor]);
     if (reinterpret_cast<uintptr_t>(pointers[tensor]) % alignment != 0) {
       return false;
     }
-    for (size_t axis = 0; axis + 1 < strides.size(); ++axis) {
-      if (strides[axis].value(sizes) % width != 0) {
+    for (size_t axis = 0; axis < strides.size(); ++axis) {
+      if (axis != inner && strides[axis].value(sizes) % width != 0) {
         return false;
       }
     }

@@ -20,6 +20,11 @@ class VariantChoice {
 
   const std::vector<emit::KernelVariant>& variants() const { return variants_; }
   const emit::LoopSizes& sizes() const { return sizes_; }
+  // Of a reduction: how many rows a call has.
+  int64_t rows(std::span<const int64_t> sizes) const;
+  int64_t row_length(std::span<const int64_t> sizes) const;
+  // Position of the variant that ends rows which several blocks share. Requires that one splits.
+  size_t final_variant() const;
 
  private:
   bool holds(const emit::KernelVariant& variant, std::span<void* const> pointers, std::span<const int64_t> sizes,
@@ -27,6 +32,7 @@ class VariantChoice {
 
   std::vector<emit::KernelVariant> variants_;
   emit::LoopSizes sizes_;
+  size_t kept_axes_ = 0;            // of a reduction: the axes that number the rows
   std::vector<int> element_sizes_;  // of inputs, then outputs
   int64_t static_largest_ = 0;      // largest offset where every size is known
 };

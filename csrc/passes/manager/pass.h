@@ -56,7 +56,8 @@ Result<std::vector<PassRecord>> run_pipeline(ir::Graph& graph, std::string_view 
                                              const PipelineOptions& options = {});
 
 // What every compiled graph goes through, in order.
-inline constexpr std::string_view kCompilePipeline = "mark-supported,layout-assign,cluster,fuse-elementwise";
+inline constexpr std::string_view kCompilePipeline =
+    "mark-supported,layout-assign,cluster,fuse-elementwise,fuse-reductions";
 
 }  // namespace tessiq::passes
 

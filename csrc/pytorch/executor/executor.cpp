@@ -87,9 +87,19 @@ struct Step {
       numbers.push_back(program::resolve(size, sizes));
     }
     void* stream = value_or_raise(device.native_stream(current_stream(executor.device_)));
-    value_or_raise(executor.kernels_[static_cast<size_t>(launch.kernel)]->launch(
-        {pointers.data(), pointers.size()}, {numbers.data(), numbers.size()},
-        program::resolve(launch.element_count, sizes), stream));
+    codegen::LoadedKernel& kernel = *executor.kernels_[static_cast<size_t>(launch.kernel)];
+    const std::span<void* const> arguments(pointers.data(), pointers.size());
+    const std::span<const int64_t> values(numbers.data(), numbers.size());
+    CachingAllocator& allocator = caching_allocator_at(executor.device_);
+    void* workspace = nullptr;
+    if (const int64_t bytes = kernel.workspace_bytes(arguments, values); bytes > 0) {
+      workspace = value_or_raise(allocator.allocate(Bytes{bytes}, current_stream(executor.device_)));
+    }
+    const auto launched =
+        kernel.launch(arguments, values, program::resolve(launch.element_count, sizes), workspace, stream);
+    // Given back as soon as the work is queued: whatever reuses it is queued on this stream after it.
+    allocator.deallocate(workspace);
+    value_or_raise(launched);
     ++executor.counters_.launches;
   }
 

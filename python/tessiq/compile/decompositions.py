@@ -5,6 +5,7 @@ it keeps whole for backends with fused kernels of their own, and entries of ours
 where it has none.
 """
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -64,11 +65,52 @@ def _var(
     return result if result is NotImplemented else result[0]
 
 
+def _vector_norm(
+    x: torch.Tensor,
+    ord: float = 2,
+    dim: list[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """As a reduction with loops around it, in float32 for narrower types."""
+    if x.is_complex() or (x.numel() == 0 and (ord < 0 or ord == math.inf)):
+        return NotImplemented  # type: ignore[no-any-return]
+    result_type = dtype or x.dtype
+    axes = list(range(x.dim())) if dim is None else list(dim)
+    wide = x.to(torch.float32 if result_type in (torch.float16, torch.bfloat16) else result_type)
+    if abs(ord) == math.inf:
+        result = torch.amax(wide.abs(), axes, keepdim) if ord > 0 else torch.amin(wide.abs(), axes, keepdim)
+    elif ord == 0:
+        result = torch.sum((wide != 0).to(wide.dtype), axes, keepdim)
+    elif ord == 1:
+        result = torch.sum(wide.abs(), axes, keepdim)
+    elif ord == 2:
+        result = torch.sqrt(torch.sum(wide * wide, axes, keepdim))
+    else:
+        result = torch.pow(torch.sum(torch.pow(wide.abs(), ord), axes, keepdim), 1 / ord)
+    return result.to(result_type)
+
+
+def _extreme(values: Callable[..., torch.Tensor], places: Callable[..., torch.Tensor]) -> Decomposition:
+    """``max`` or ``min`` over one axis, which give the place of the extreme as well: the first of several."""
+
+    def decomposition(x: torch.Tensor, dim: int, keepdim: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+        if x.dtype == torch.bool or x.dim() == 0:
+            return NotImplemented  # type: ignore[no-any-return]
+        return values(x, [dim], keepdim), places(x, dim, keepdim)
+
+    return decomposition
+
+
 def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     """A fresh table for one compile, since AOTAutograd changes the one it is given."""
     table: dict[torch._ops.OperatorBase, Decomposition] = dict(core_aten_decompositions())
     table.update(get_decompositions(_BEYOND_CORE))
     table[_aten.var_mean.correction] = _var_mean
     table[_aten.var.correction] = _var
+    table[_aten.linalg_vector_norm.default] = _vector_norm
+    table[_aten.max.dim] = _extreme(torch.amax, torch.argmax)
+    table[_aten.min.dim] = _extreme(torch.amin, torch.argmin)
     table[_aten._transformer_encoder_layer_fwd.default] = encoder_layer
     return table

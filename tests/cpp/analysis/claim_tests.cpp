@@ -23,7 +23,7 @@ struct Refusal {
 const Refusal kRefusals[] = {
     {"on-host", "%a: f32[4]", "%x: f32[4] = relu(%a) {tessiq.device = \"host\"}"},
     {"no-row", "%a: f32[4]", "%x: f32[4] = aten.cumsum.default(%a) {1 = 0}"},
-    {"no-kernel", "%a: f32[4]", "%x: f32[] = aten.sum.default(%a)"},
+    {"no-kernel", "%a: f32[4]", "%x: f32[4] = aten.rand_like.default(%a)"},
     {"several-results", "%a: f32[4]", "%x: f32[4], %y: f32[4] = relu(%a)"},
     {"unknown-extent", "%a: f32[?]", "%x: f32[?] = relu(%a)"},
     {"unknown-extent", "%a: f32[?, 4], %b: f32[4, 4]", "%x: f32[?, 4] = mm(%a, %b)"},

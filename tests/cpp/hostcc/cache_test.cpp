@@ -60,7 +60,7 @@ class CacheTest : public testing::Test {
     float a[4] = {1, 2, 3, 4};
     float sum[4] = {};
     void* const pointers[] = {a, sum};
-    auto launched = loaded->front()->launch(pointers, {}, 4, nullptr);
+    auto launched = loaded->front()->launch(pointers, {}, 4, nullptr, nullptr);
     if (!launched || sum[3] != 4 + static_cast<float>(constant)) {
       return testing::AssertionFailure() << "wrong sum " << sum[3];
     }

@@ -74,7 +74,7 @@ TEST_P(ElementwiseRows, GiveWhatTheEvaluatorGives) {
         LoopCase loop(*rows[k].graph, symbols_of_round(*rows[k].graph, round));
         const std::vector<void*> pointers = loop.pointers_for(kernels[k]);
         const std::vector<int64_t> sizes = loop.sizes_for(kernels[k]);
-        auto launched = (*loaded)[k]->launch(pointers, sizes, loop.element_count(kernels[k]), nullptr);
+        auto launched = (*loaded)[k]->launch(pointers, sizes, loop.element_count(kernels[k]), nullptr, nullptr);
         ASSERT_TRUE(launched.ok()) << launched.error().message();
         const Comparison comparison = compare(loop, kernels[k], tolerance_of(*rows[k].graph));
         EXPECT_EQ(comparison.first_difference, "") << rows[k].title << ", round " << round;

@@ -28,7 +28,8 @@ emit::LoopKernel check(const std::string& text, const Symbols& symbols = {}, dou
   }
   LoopCase loop(*graph, symbols);
   const std::vector<void*> pointers = loop.pointers_for(*kernel);
-  auto launched = loaded->front()->launch(pointers, loop.sizes_for(*kernel), loop.element_count(*kernel), nullptr);
+  auto launched =
+      loaded->front()->launch(pointers, loop.sizes_for(*kernel), loop.element_count(*kernel), nullptr, nullptr);
   EXPECT_TRUE(launched.ok()) << launched.error().message();
   const Comparison comparison = compare(loop, *kernel, tolerance);
   EXPECT_EQ(comparison.first_difference, "");
@@ -154,7 +155,7 @@ TEST(Layouts, LargeLoopsAreSharedAmongThreads) {
     b[i % 1001] = static_cast<float>(i % 1001);
   }
   void* const pointers[] = {a.data(), b.data(), m.data()};
-  ASSERT_TRUE(loaded->front()->launch(pointers, {}, 1000 * 1001, nullptr).ok());
+  ASSERT_TRUE(loaded->front()->launch(pointers, {}, 1000 * 1001, nullptr, nullptr).ok());
   for (size_t i = 0; i < m.size(); ++i) {
     ASSERT_EQ(m[i], a[i] + b[i % 1001]) << i;
   }
@@ -173,7 +174,7 @@ class RefusedLaunches : public testing::Test {
     loop_ = loaded->front();
   }
   ErrorCode code(std::span<void* const> pointers, std::vector<int64_t> sizes, int64_t count) {
-    auto result = loop_->launch(pointers, sizes, count, nullptr);
+    auto result = loop_->launch(pointers, sizes, count, nullptr, nullptr);
     return result ? ErrorCode::kInternal : result.error().code();
   }
   std::unique_ptr<ir::Graph> graph_;

@@ -56,7 +56,7 @@ class GpuLoops : public testing::Test {
         pointers.push_back(upload(loop.tensors.at(tensor.value).bytes, shift));
       }
     }
-    auto launched = loaded.launch(pointers, loop.sizes_for(kernel), loop.element_count(kernel), nullptr);
+    auto launched = loaded.launch(pointers, loop.sizes_for(kernel), loop.element_count(kernel), nullptr, nullptr);
     ASSERT_TRUE(launched.ok()) << launched.error().message();
     for (size_t k = 0; k < kernel.outputs.size(); ++k) {
       Tensor& output = loop.tensors.at(kernel.outputs[k].value);

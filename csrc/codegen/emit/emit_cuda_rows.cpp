@@ -1,0 +1,344 @@
+// A reduction in CUDA, threads sharing a row. Where a row fits, its elements stay in registers between the walks, so
+// that memory is read once; else each walk reads them again. All loads of a thread stand before its first arithmetic.
+// Where one walk is all there is, several blocks may share a row: each leaves what it combined in the workspace.
+#include <algorithm>
+#include <set>
+
+#include "codegen/emit/cuda_columns.h"
+#include "codegen/emit/cuda_row_variants.h"
+#include "codegen/emit/emitters.h"
+#include "codegen/emit/loop_text.h"
+#include "codegen/emit/row_text.h"
+#include "codegen/emit/spelling.h"
+
+namespace tessiq::emit {
+namespace {
+
+std::string number(size_t value) { return std::to_string(value); }
+
+// One function template over index type, threads a row, units a thread and vector width.
+class CudaRows {
+ public:
+  CudaRows(const LoopKernel& kernel, Elements elements)
+      : kernel_(kernel),
+        sizes_(RowSizes::of(kernel)),
+        elements_(elements),
+        plan_(RowPlan::of(kernel, elements)),
+        text_(kernel, Sums::kAsComputed) {}
+
+  std::string function_name() const { return elements_ == Elements::kKept ? "kept_rows" : "walked_rows"; }
+
+  Result<std::string> function() {
+    std::string text =
+        "template <typename I, int T, int U, int W> TESSIQ_INLINE void " + function_name() + "(" +
+        pointer_parameters(kernel_) + size_parameters(sizes_.kept.argument_count) + ", void* workspace) {\n" +
+        "  const I i = I(blockIdx.x) * I(blockDim.x / T) + I(threadIdx.x / T);\n  if (i >= " +
+        product_text(sizes_.kept.extents, "I") +
+        ") { return; }\n  const I thread = I(threadIdx.x % T);\n  const I length = " +
+        product_text(sizes_.reduced.extents, "I") + ";\n" + part_of_row() + coordinate_lines(sizes_.kept, "I", "  ");
+    for (size_t t = 0; t < sizes_.kept.strides.size(); ++t) {
+      text += "  const I at" + number(t) + " = " +
+              offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), "I") + ";\n";
+    }
+    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
+      if (kernel_.inputs[t].per_row) {
+        text += "  " + text_.read_input(kernel_.inputs[t], pointer_name(t) + "[at" + number(t) + "]") + "\n";
+      }
+    }
+    text += arrays();
+    TESSIQ_ASSIGN_OR_RETURN(const std::string first, row_lines(plan_.row_steps));
+    text += first;
+    for (size_t walk = 0; walk < plan_.walks.size(); ++walk) {
+      TESSIQ_ASSIGN_OR_RETURN(const std::string lines, walk_lines(walk));
+      text += lines;
+    }
+    return text + row_stores() + "}\n";
+  }
+
+ private:
+  std::string pointer_name(size_t tensor) const {
+    const size_t inputs = kernel_.inputs.size();
+    return tensor < inputs ? "in" + number(tensor) : "out" + number(tensor - inputs);
+  }
+  size_t output_tensor(size_t output) const { return kernel_.inputs.size() + output; }
+  const LoopTensor& tensor(size_t index) const {
+    return index < kernel_.inputs.size() ? kernel_.inputs[index] : kernel_.outputs[index - kernel_.inputs.size()];
+  }
+  std::string accumulator(const LoopStep& step) { return "a_" + text_.name(step.value); }
+  std::string kept(const LoopStep& step) { return "k_" + text_.name(step.value); }
+  bool keeps_input(size_t input) const { return elements_ == Elements::kKept && plan_.walks_reading(input) > 1; }
+
+  std::string pack_type(size_t t) const { return "pack<" + std::string(storage_type_name(tensor(t).element)) + ", W>"; }
+
+  bool splits() const { return plan_.walks.size() == 1; }
+
+  std::string part_of_row() const {
+    if (!splits()) {
+      return "  const I begin = 0;\n  const I end = length;\n";
+    }
+    return "  const I pass = I(T * U * W);\n"
+           "  const I part = (length + pass * I(gridDim.y) - 1) / (pass * I(gridDim.y)) * pass;\n"
+           "  const I begin = I(blockIdx.y) * part;\n"
+           "  const I end = begin + part < length ? begin + part : length;\n";
+  }
+
+  // What lives from one walk to the next.
+  std::string arrays() {
+    std::string text;
+    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
+      if (keeps_input(t)) {
+        text += "  " + pack_type(t) + " p_in" + number(t) + "[U];\n";
+      }
+    }
+    for (const RowWalk& walk : plan_.walks) {
+      for (const LoopStep* step : walk.keeps) {
+        text += "  " + std::string(value_type_name(step->element)) + " " + kept(*step) + "[U][W];\n";
+      }
+    }
+    return text;
+  }
+
+  Result<std::string> row_lines(const std::vector<const LoopStep*>& steps) {
+    std::string text;
+    for (const LoopStep* step : steps) {
+      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.step(*step));
+      text += "  " + line + "\n";
+    }
+    return text;
+  }
+
+  std::string row_stores() {
+    std::string text;
+    for (size_t k = 0; k < kernel_.outputs.size(); ++k) {
+      if (kernel_.outputs[k].per_row) {
+        text += "    " + pointer_name(output_tensor(k)) + "[at" + number(output_tensor(k)) +
+                "] = " + text_.stored(kernel_.outputs[k]) + ";\n";
+      }
+    }
+    return text.empty() ? text : "  if (thread == 0) {\n" + text + "  }\n";
+  }
+
+  Result<std::string> walk_lines(size_t index) {
+    const RowWalk& walk = plan_.walks[index];
+    std::string text;
+    for (const LoopStep* step : walk.combines) {
+      const std::string type = text_.accumulator_type(*step);
+      text += "  " + type + " " + accumulator(*step) + " = first<" + type + ">(" + combination_name(*step) + "());\n";
+    }
+    if (!walk.combines.empty() || !walk.outputs.empty()) {
+      TESSIQ_ASSIGN_OR_RETURN(const std::string elements, element_loop(index));
+      const bool loops = elements_ == Elements::kComputedAgain;
+      text += loops ? "  for (I base = begin; base < end; base += I(T * U * W)) {\n" + elements + "  }\n"
+                    : "  {\n    const I base = 0;\n" + elements + "  }\n";
+    }
+    for (const LoopStep* step : walk.combines) {
+      const std::string shared = "s_" + accumulator(*step);
+      const std::string type = text_.accumulator_type(*step);
+      text += "  __shared__ " + type + " " + shared + "[(T + 31) / 32];\n  " + accumulator(*step) + " = row_joined<" +
+              combination_name(*step) + ", T>(" + accumulator(*step) + ", " + shared + ");\n";
+    }
+    if (splits()) {
+      text += "  if (gridDim.y > 1) {\n    if (thread == 0) {\n";
+      for (size_t k = 0; k < walk.combines.size(); ++k) {
+        text += "      " +
+                partial_result(k, text_.accumulator_type(*walk.combines[k]), product_text(sizes_.kept.extents, "I"),
+                               "gridDim.y") +
+                "[i * I(gridDim.y) + I(blockIdx.y)] = " + accumulator(*walk.combines[k]) + ";\n";
+      }
+      text += "    }\n    return;\n  }\n";
+    }
+    for (const LoopStep* step : walk.combines) {
+      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.combined(*step, accumulator(*step)));
+      text += "  " + line + "\n";
+    }
+    TESSIQ_ASSIGN_OR_RETURN(const std::string rows, row_lines(walk.row_steps));
+    return text + rows;
+  }
+
+  static std::string for_each_unit(const std::string& body) {
+    return "#pragma unroll\n    for (int u = 0; u < U; ++u) {\n      const I j = base + (I(u * T) + thread) * W;\n"
+           "      if (j < end) {\n" +
+           body + "      }\n    }\n";
+  }
+
+  // Offsets of an element from where its row begins; the coordinates of the reduced axes hide those of the row.
+  std::string offsets(const std::vector<size_t>& tensors) const {
+    std::string text;
+    if (sizes_.reduced.extents.size() > 1) {
+      text += "        const I i = j;\n" + coordinate_lines(sizes_.reduced, "I", "        ");
+    } else {
+      text += "        const I i0 = j;\n";
+    }
+    for (const size_t t : tensors) {
+      text += "        const I from" + number(t) + " = at" + number(t) + " + " +
+              offset_text(sizes_.reduced.strides[t], sizes_.reduced.extents.size(), "I") + ";\n";
+    }
+    return text;
+  }
+
+  std::string load_text(size_t t) const {
+    const SizeSlot& stride = sizes_.reduced.strides[t].back();
+    const std::string from = pointer_name(t) + " + from" + number(t);
+    if (stride.is(1)) {
+      return "load<W>(" + from + ")";
+    }
+    return stride.is(0) ? "broadcast<W>(" + from + ")" : "gather<W>(" + from + ", I(" + stride.text() + "))";
+  }
+  std::string store_text(size_t t) const {
+    const SizeSlot& stride = sizes_.reduced.strides[t].back();
+    const std::string to = pointer_name(t) + " + from" + number(t);
+    return stride.is(1) ? "store(" + to + ", q_" + pointer_name(t) + ");"
+                        : "scatter(" + to + ", I(" + stride.text() + "), q_" + pointer_name(t) + ");";
+  }
+
+  bool read_before(size_t input, size_t walk) const {
+    return std::any_of(plan_.walks.begin(), plan_.walks.begin() + static_cast<std::ptrdiff_t>(walk),
+                       [&](const RowWalk& earlier) {
+                         return std::find(earlier.inputs.begin(), earlier.inputs.end(), input) != earlier.inputs.end();
+                       });
+  }
+
+  Result<std::string> element_loop(size_t index) {
+    const RowWalk& walk = plan_.walks[index];
+    std::vector<size_t> loads;
+    std::string text;
+    for (const size_t input : walk.inputs) {
+      if (keeps_input(input) && read_before(input, index)) {
+        continue;
+      }
+      loads.push_back(input);
+      if (!keeps_input(input)) {
+        text += "    " + pack_type(input) + " p_in" + number(input) + "[U];\n";
+      }
+    }
+    if (!loads.empty()) {
+      std::string body = offsets(loads);
+      for (const size_t input : loads) {
+        body += "        p_in" + number(input) + "[u] = " + load_text(input) + ";\n";
+      }
+      text += for_each_unit(body);
+    }
+    TESSIQ_ASSIGN_OR_RETURN(const std::string body, element_body(walk));
+    return text + for_each_unit(body);
+  }
+
+  Result<std::string> element_body(const RowWalk& walk) {
+    std::vector<size_t> written;
+    std::string text;
+    for (const size_t output : walk.outputs) {
+      written.push_back(output_tensor(output));
+      text += "        " + pack_type(written.back()) + " q_" + pointer_name(written.back()) + ";\n";
+    }
+    text += "#pragma unroll\n        for (int k = 0; k < W; ++k) {\n";
+    const std::string indent = "          ";
+    for (const size_t input : walk.inputs) {
+      text += indent + text_.read_input(kernel_.inputs[input], "p_in" + number(input) + "[u].at[k]") + "\n";
+    }
+    for (const LoopStep* step : walk.reads) {
+      text += indent + text_.read_kept(*step, kept(*step) + "[u][k]") + "\n";
+    }
+    for (const LoopStep* step : walk.steps) {
+      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.step(*step));
+      text += indent + line + "\n";
+    }
+    for (const LoopStep* step : walk.keeps) {
+      text += indent + kept(*step) + "[u][k] = " + text_.name(step->value) + ";\n";
+    }
+    for (const LoopStep* step : walk.combines) {
+      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.join(*step, accumulator(*step), "j + I(k)"));
+      text += indent + line + "\n";
+    }
+    for (const size_t output : walk.outputs) {
+      text += indent + "q_" + pointer_name(output_tensor(output)) +
+              ".at[k] = " + text_.stored(kernel_.outputs[output]) + ";\n";
+    }
+    text += "        }\n";
+    if (!written.empty()) {
+      text += offsets(written);
+      for (const size_t t : written) {
+        text += "        " + store_text(t) + "\n";
+      }
+    }
+    return text;
+  }
+
+  const LoopKernel& kernel_;
+  RowSizes sizes_;
+  Elements elements_;
+  RowPlan plan_;
+  RowStatements text_;
+};
+
+std::string entry(const LoopKernel& kernel, const KernelVariant& variant, const RowVariant& row, int size_count) {
+  const std::string number_32 = variant.index_32bit ? "u32" : "u64";
+  std::string function;
+  switch (row.form) {
+    case RowForm::kKept:
+    case RowForm::kWalked:
+      function = std::string(row.form == RowForm::kKept ? "kept" : "walked") + "_rows<" + number_32 + ", " +
+                 std::to_string(row.threads) + ", " + std::to_string(row.units) + ", " +
+                 std::to_string(variant.vector_width) + ">(";
+      break;
+    case RowForm::kColumns:
+      function = "columns<" + number_32 + ", " + std::to_string(row.units) + ", " +
+                 std::to_string(variant.vector_width) + ">(";
+      break;
+    case RowForm::kFinal:
+      function = "final_rows<" + number_32 + ">(";
+      break;
+  }
+  std::vector<std::string> arguments;
+  for (size_t k = 0; k < kernel.inputs.size(); ++k) {
+    arguments.push_back("in" + number(k));
+  }
+  for (size_t k = 0; k < kernel.outputs.size(); ++k) {
+    arguments.push_back("out" + number(k));
+  }
+  const std::string parts = row.form == RowForm::kFinal ? ", const i64 parts" : "";
+  return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +
+         "(" + pointer_parameters(kernel) + size_parameters(size_count) + ", const i64 n, void* workspace" + parts +
+         ") { tessiq::@::" + function + joined(arguments, ", ") + size_arguments(size_count) + ", workspace" +
+         (parts.empty() ? "" : ", " + number_32 + "(parts)") + "); }\n";
+}
+
+Result<std::string> row_function(const LoopKernel& kernel, RowForm form) {
+  switch (form) {
+    case RowForm::kKept:
+      return CudaRows(kernel, Elements::kKept).function();
+    case RowForm::kWalked:
+      return CudaRows(kernel, Elements::kComputedAgain).function();
+    case RowForm::kColumns:
+      return columns_function(kernel);
+    case RowForm::kFinal:
+      return final_function(kernel);
+  }
+  return internal("a form of a reduction that is not written");
+}
+
+}  // namespace
+
+std::string partial_result(size_t combine, const std::string& type, const std::string& rows, const std::string& parts) {
+  // 16 bytes hold any of them.
+  return "reinterpret_cast<" + type + "*>(static_cast<u8*>(workspace) + " + std::to_string(combine * 16) + " * i64(" +
+         rows + ") * i64(" + parts + "))";
+}
+
+Result<KernelSource> emit_cuda_rows(const LoopKernel& kernel) {
+  const int size_count = LoopSizes::of(kernel).argument_count;
+  std::vector<KernelVariant> variants;
+  std::string entries;
+  std::string functions;
+  std::set<RowForm> written;
+  for (const RowVariant& row : row_variants(kernel)) {
+    variants.push_back(kernel_variant(row));
+    entries += entry(kernel, variants.back(), row, size_count);
+    if (written.insert(row.form).second) {
+      TESSIQ_ASSIGN_OR_RETURN(const std::string function, row_function(kernel, row.form));
+      functions += function;
+    }
+  }
+  return finished("\nnamespace tessiq::@ {\n" + functions + "}  // namespace tessiq::@\n" + entries, variants,
+                  TextTarget::kCuda);
+}
+
+}  // namespace tessiq::emit
