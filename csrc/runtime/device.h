@@ -58,6 +58,7 @@ struct DeviceProperties {
   int compute_minor = 0;
   int multiprocessor_count = 1;
   Bytes l2_cache;
+  Bytes shared_memory;  // that one block may have
 };
 
 // Every pointer from Device::allocate is aligned to this. For CUDA the documented promise is 256 bytes; 512 is what

@@ -17,7 +17,9 @@ constexpr int64_t kIndexLimit = std::numeric_limits<int32_t>::max();
 // Elements a thread holds between walks. What a thread keeps of each takes a register or two, and a block of 512 is to
 // leave room for a second one on its processor.
 constexpr int64_t kMostKept = 32;
-constexpr int64_t kWarpRow = 1024;
+// What a block may have of shared memory where another one shares its processor, and where none does.
+constexpr int64_t kHalfShared = int64_t{112} << 10;
+constexpr int64_t kShared = int64_t{224} << 10;
 
 class RowVariants {
  public:
@@ -112,23 +114,62 @@ class RowVariants {
     }
     if (walks_ > 1) {
       add_kept(width);
-    } else if (length_ < 0 || length_ <= kWarpRow) {
-      add({RowForm::kWalked, kWarp, 4, width, true, kWarpRow});
+      add_staged(width);
+    } else {
+      add_walked_once(width);
     }
-    if (length_ < 0 || variants_.empty() || variants_.back().longest < length_ || variants_.back().width != width) {
+    const bool covered = length_ >= 0 && !variants_.empty() && variants_.back().width == width &&
+                         (variants_.back().longest == 0 || variants_.back().longest >= length_) &&
+                         variants_.back().form != RowForm::kStaged;
+    if (!covered) {
       add({RowForm::kWalked, 512, 4, width, true, 0, walks_ == 1});
+    }
+  }
+
+  // Threads enough for four vectors each, so that a block has many loads under way and not many blocks one.
+  void add_walked_once(int width) {
+    for (const int threads : {kWarp, 128, 256}) {
+      const int64_t longest = int64_t{threads} * 4 * width * (threads == kWarp ? 2 : 1);
+      if (length_ < 0 ? threads == kWarp : length_ <= longest) {
+        add({RowForm::kWalked, threads, 4, width, true, longest});
+        return;
+      }
+    }
+  }
+
+  // Longer rows than registers hold: the first walk leaves them in shared memory.
+  void add_staged(int width) {
+    const int64_t bytes = staged_bytes(kernel_);
+    if (bytes == 0) {
+      return;
+    }
+    for (const int threads : {512, 1024}) {
+      const int64_t longest = (threads == 512 ? kHalfShared : kShared) / bytes;
+      const bool kept = !variants_.empty() && variants_.back().width == width && variants_.back().longest >= longest;
+      const bool covered =
+          length_ >= 0 && !variants_.empty() && variants_.back().width == width && variants_.back().longest >= length_;
+      if (!kept && !covered && (length_ < 0 || length_ <= longest)) {
+        add({RowForm::kStaged, threads, std::max(8 / width, 2), width, true, longest, false, bytes});
+      }
     }
   }
 
   // Known rows get the one form that fits them, others a few to choose from.
   void add_kept(int width) {
-    for (const auto& [threads, elements] :
-         {std::pair<int, int64_t>{kWarp, 8}, {kWarp, 32}, {256, 8}, {512, 8}, {512, 16}, {512, 32}, {1024, 32}}) {
+    for (const auto& [threads, elements] : {std::pair<int, int64_t>{kWarp, 8},
+                                            {kWarp, 32},
+                                            {256, 2 * width},
+                                            {512, 8},
+                                            {512, 16},
+                                            {512, 32},
+                                            {1024, 32}}) {
       const int64_t longest = threads * elements;
       const bool small = width > elements || elements > kMostKept;
       const bool offered =
           length_ >= 0 ? length_ <= longest : (threads == kWarp ? elements == 32 : threads == 512 && elements != 16);
-      if (small || !offered) {
+      // A block of 1024 has its processor to itself; half types fit shared memory two or three times.
+      const bool better_staged = threads == 1024 && width > 4 && staged_bytes(kernel_) > 0;
+      if (small || !offered || better_staged) {
         continue;
       }
       int units = static_cast<int>(elements / width);
@@ -155,10 +196,23 @@ class RowVariants {
 
 std::vector<RowVariant> row_variants(const LoopKernel& kernel) { return RowVariants(kernel).all(); }
 
+const char* row_form_name(RowForm form) {
+  constexpr const char* kNames[] = {"kept", "staged", "walked", "columns", "final"};
+  return kNames[static_cast<size_t>(form)];
+}
+
+int64_t staged_bytes(const LoopKernel& kernel) {
+  const RowPlan plan = RowPlan::of(kernel, Elements::kComputedAgain);
+  int64_t bytes = 0;
+  for (size_t input = 0; input < kernel.inputs.size(); ++input) {
+    bytes += plan.walks_reading(input) > 1 ? ir::element_size(kernel.inputs[input].element) : 0;
+  }
+  return bytes;
+}
+
 KernelVariant kernel_variant(const RowVariant& row) {
-  constexpr const char* kNames[] = {"kept", "walked", "columns", "final"};
   KernelVariant variant;
-  variant.entry = std::string("@_") + kNames[static_cast<size_t>(row.form)] + std::to_string(row.threads) + "x" +
+  variant.entry = std::string("@_") + row_form_name(row.form) + std::to_string(row.threads) + "x" +
                   std::to_string(row.units) + "x" + std::to_string(row.width) + (row.index_32bit ? "" : "_long");
   variant.vector_width = row.width;
   variant.inner_multiple = row.width;
@@ -166,6 +220,7 @@ KernelVariant kernel_variant(const RowVariant& row) {
   variant.longest_row = row.longest;
   variant.is_final = row.form == RowForm::kFinal;
   variant.splits = row.splits;
+  variant.shared_bytes_per_element = row.staged;
   if (row.form == RowForm::kColumns) {
     variant.threads = kThreads;
     variant.rows_per_block = kWarp * row.width;
@@ -174,7 +229,7 @@ KernelVariant kernel_variant(const RowVariant& row) {
     variant.elements_per_pass = int64_t{row.threads} * row.units;
     return variant;
   }
-  variant.threads = std::max(row.threads, kThreads);
+  variant.threads = row.threads == kWarp ? kThreads : row.threads;
   variant.elements_per_thread = row.units * row.width;
   variant.rows_per_block = variant.threads / row.threads;
   variant.elements_per_pass = int64_t{row.threads} * row.units * row.width;

@@ -8,9 +8,10 @@
 
 namespace tessiq::emit {
 
-// Kept: elements stay in registers between walks. Walked: each walk reads them. Columns: rows lie across memory. Final:
-// the end of rows that several blocks shared.
-enum class RowForm { kKept, kWalked, kColumns, kFinal };
+// Between walks, elements are kept in registers, staged in shared memory, or read again (walked). Columns: rows lie
+// across memory. Final: the end of rows that several blocks shared.
+enum class RowForm { kKept, kStaged, kWalked, kColumns, kFinal };
+const char* row_form_name(RowForm form);
 
 struct RowVariant {
   RowForm form = RowForm::kWalked;
@@ -20,10 +21,13 @@ struct RowVariant {
   bool index_32bit = true;
   int64_t longest = 0;  // row it takes; 0 for any
   bool splits = false;  // several blocks may share a row
+  int64_t staged = 0;   // bytes of shared memory for each element of a row
 };
 
 // In the order a launch tries them; the last takes every row.
 std::vector<RowVariant> row_variants(const LoopKernel& kernel);
 KernelVariant kernel_variant(const RowVariant& row);
+// Bytes a staged row has in shared memory for each of its elements.
+int64_t staged_bytes(const LoopKernel& kernel);
 
 }  // namespace tessiq::emit

@@ -19,23 +19,22 @@ std::string number(size_t value) { return std::to_string(value); }
 // One function template over index type, threads a row, units a thread and vector width.
 class CudaRows {
  public:
-  CudaRows(const LoopKernel& kernel, Elements elements)
+  CudaRows(const LoopKernel& kernel, RowForm form)
       : kernel_(kernel),
         sizes_(RowSizes::of(kernel)),
-        elements_(elements),
-        plan_(RowPlan::of(kernel, elements)),
+        form_(form),
+        plan_(RowPlan::of(kernel, form == RowForm::kKept ? Elements::kKept : Elements::kComputedAgain)),
         text_(kernel, Sums::kAsComputed) {}
 
-  std::string function_name() const { return elements_ == Elements::kKept ? "kept_rows" : "walked_rows"; }
-
   Result<std::string> function() {
-    std::string text =
-        "template <typename I, int T, int U, int W> TESSIQ_INLINE void " + function_name() + "(" +
-        pointer_parameters(kernel_) + size_parameters(sizes_.kept.argument_count) + ", void* workspace) {\n" +
-        "  const I i = I(blockIdx.x) * I(blockDim.x / T) + I(threadIdx.x / T);\n  if (i >= " +
-        product_text(sizes_.kept.extents, "I") +
-        ") { return; }\n  const I thread = I(threadIdx.x % T);\n  const I length = " +
-        product_text(sizes_.reduced.extents, "I") + ";\n" + part_of_row() + coordinate_lines(sizes_.kept, "I", "  ");
+    std::string text = "template <typename I, int T, int U, int W> TESSIQ_INLINE void " +
+                       std::string(row_form_name(form_)) + "_rows(" + pointer_parameters(kernel_) +
+                       size_parameters(sizes_.kept.argument_count) + ", void* workspace) {\n" +
+                       "  const I i = I(blockIdx.x) * I(blockDim.x / T) + I(threadIdx.x / T);\n  if (i >= " +
+                       product_text(sizes_.kept.extents, "I") +
+                       ") { return; }\n  const I thread = I(threadIdx.x % T);\n  const I length = " +
+                       product_text(sizes_.reduced.extents, "I") + ";\n" + part_of_row() +
+                       coordinate_lines(sizes_.kept, "I", "  ");
     for (size_t t = 0; t < sizes_.kept.strides.size(); ++t) {
       text += "  const I at" + number(t) + " = " +
               offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), "I") + ";\n";
@@ -45,7 +44,7 @@ class CudaRows {
         text += "  " + text_.read_input(kernel_.inputs[t], pointer_name(t) + "[at" + number(t) + "]") + "\n";
       }
     }
-    text += arrays();
+    text += arrays() + staging();
     TESSIQ_ASSIGN_OR_RETURN(const std::string first, row_lines(plan_.row_steps));
     text += first;
     for (size_t walk = 0; walk < plan_.walks.size(); ++walk) {
@@ -65,8 +64,11 @@ class CudaRows {
     return index < kernel_.inputs.size() ? kernel_.inputs[index] : kernel_.outputs[index - kernel_.inputs.size()];
   }
   std::string accumulator(const LoopStep& step) { return "a_" + text_.name(step.value); }
+  // Long rows are added up by each element of a vector apart, which makes for shorter chains.
+  std::string lanes(const LoopStep& step) { return "l_" + text_.name(step.value); }
   std::string kept(const LoopStep& step) { return "k_" + text_.name(step.value); }
-  bool keeps_input(size_t input) const { return elements_ == Elements::kKept && plan_.walks_reading(input) > 1; }
+  bool keeps_input(size_t input) const { return form_ == RowForm::kKept && plan_.walks_reading(input) > 1; }
+  bool stages_input(size_t input) const { return form_ == RowForm::kStaged && plan_.walks_reading(input) > 1; }
 
   std::string pack_type(size_t t) const { return "pack<" + std::string(storage_type_name(tensor(t).element)) + ", W>"; }
 
@@ -98,6 +100,22 @@ class CudaRows {
     return text;
   }
 
+  // Each thread finds again only what it put there, so nobody waits.
+  std::string staging() const {
+    std::string text;
+    std::string before;
+    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
+      if (!stages_input(t)) {
+        continue;
+      }
+      text += text.empty() ? "  extern __shared__ __align__(16) u8 shared[];\n" : "";
+      text += "  " + pack_type(t) + "* const staged" + number(t) + " = reinterpret_cast<" + pack_type(t) + "*>(shared" +
+              before + ");\n";
+      before += " + (i64(length) * " + std::to_string(ir::element_size(tensor(t).element)) + " + 15) / 16 * 16";
+    }
+    return text;
+  }
+
   Result<std::string> row_lines(const std::vector<const LoopStep*>& steps) {
     std::string text;
     for (const LoopStep* step : steps) {
@@ -123,15 +141,28 @@ class CudaRows {
     std::string text;
     for (const LoopStep* step : walk.combines) {
       const std::string type = text_.accumulator_type(*step);
-      text += "  " + type + " " + accumulator(*step) + " = first<" + type + ">(" + combination_name(*step) + "());\n";
+      const std::string initial = " = first<" + type + ">(" + combination_name(*step) + "());\n";
+      text += "  " + type + " " + accumulator(*step) + initial;
+      if (splits()) {
+        text += "  " + type + " " + lanes(*step) + "[W];\n#pragma unroll\n  for (int k = 0; k < W; ++k) {\n    " +
+                lanes(*step) + "[k]" + initial + "  }\n";
+      }
     }
     if (!walk.combines.empty() || !walk.outputs.empty()) {
+      for (const std::string& line : text_.reciprocals(walk.steps)) {
+        text += "  " + line + "\n";
+      }
       TESSIQ_ASSIGN_OR_RETURN(const std::string elements, element_loop(index));
-      const bool loops = elements_ == Elements::kComputedAgain;
+      const bool loops = form_ != RowForm::kKept;
       text += loops ? "  for (I base = begin; base < end; base += I(T * U * W)) {\n" + elements + "  }\n"
                     : "  {\n    const I base = 0;\n" + elements + "  }\n";
     }
     for (const LoopStep* step : walk.combines) {
+      if (splits()) {
+        const std::string a = accumulator(*step);
+        text += "#pragma unroll\n  for (int k = 0; k < W; ++k) { " + a + " = joined(" + combination_name(*step) +
+                "(), " + a + ", " + lanes(*step) + "[k]); }\n";
+      }
       const std::string shared = "s_" + accumulator(*step);
       const std::string type = text_.accumulator_type(*step);
       text += "  __shared__ " + type + " " + shared + "[(T + 31) / 32];\n  " + accumulator(*step) + " = row_joined<" +
@@ -187,10 +218,11 @@ class CudaRows {
   std::string store_text(size_t t) const {
     const SizeSlot& stride = sizes_.reduced.strides[t].back();
     const std::string to = pointer_name(t) + " + from" + number(t);
-    return stride.is(1) ? "store(" + to + ", q_" + pointer_name(t) + ");"
-                        : "scatter(" + to + ", I(" + stride.text() + "), q_" + pointer_name(t) + ");";
+    if (stride.is(1)) {
+      return "store(" + to + ", q_" + pointer_name(t) + ");";
+    }
+    return "scatter(" + to + ", I(" + stride.text() + "), q_" + pointer_name(t) + ");";
   }
-
   bool read_before(size_t input, size_t walk) const {
     return std::any_of(plan_.walks.begin(), plan_.walks.begin() + static_cast<std::ptrdiff_t>(walk),
                        [&](const RowWalk& earlier) {
@@ -202,23 +234,30 @@ class CudaRows {
     const RowWalk& walk = plan_.walks[index];
     std::vector<size_t> loads;
     std::string text;
+    std::string found;
+    std::string staged;
     for (const size_t input : walk.inputs) {
-      if (keeps_input(input) && read_before(input, index)) {
-        continue;
-      }
-      loads.push_back(input);
+      const std::string pack = "p_in" + number(input) + "[u]";
+      const std::string place = "staged" + number(input) + "[j / W]";
       if (!keeps_input(input)) {
         text += "    " + pack_type(input) + " p_in" + number(input) + "[U];\n";
       }
+      if (!read_before(input, index) || (!keeps_input(input) && !stages_input(input))) {
+        loads.push_back(input);
+        staged += stages_input(input) ? "        " + place + " = " + pack + ";\n" : "";
+      } else if (stages_input(input)) {
+        found += "        " + pack + " = " + place + ";\n";
+      }
     }
-    if (!loads.empty()) {
-      std::string body = offsets(loads);
+    if (!loads.empty() || !found.empty()) {
+      std::string body = found + (loads.empty() ? std::string() : offsets(loads));
       for (const size_t input : loads) {
         body += "        p_in" + number(input) + "[u] = " + load_text(input) + ";\n";
       }
       text += for_each_unit(body);
     }
-    TESSIQ_ASSIGN_OR_RETURN(const std::string body, element_body(walk));
+    TESSIQ_ASSIGN_OR_RETURN(const std::string lines, element_body(walk));
+    const std::string body = staged + lines;
     return text + for_each_unit(body);
   }
 
@@ -245,7 +284,8 @@ class CudaRows {
       text += indent + kept(*step) + "[u][k] = " + text_.name(step->value) + ";\n";
     }
     for (const LoopStep* step : walk.combines) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.join(*step, accumulator(*step), "j + I(k)"));
+      TESSIQ_ASSIGN_OR_RETURN(const std::string line,
+                              text_.join(*step, splits() ? lanes(*step) + "[k]" : accumulator(*step), "j + I(k)"));
       text += indent + line + "\n";
     }
     for (const size_t output : walk.outputs) {
@@ -264,7 +304,7 @@ class CudaRows {
 
   const LoopKernel& kernel_;
   RowSizes sizes_;
-  Elements elements_;
+  RowForm form_;
   RowPlan plan_;
   RowStatements text_;
 };
@@ -274,10 +314,10 @@ std::string entry(const LoopKernel& kernel, const KernelVariant& variant, const 
   std::string function;
   switch (row.form) {
     case RowForm::kKept:
+    case RowForm::kStaged:
     case RowForm::kWalked:
-      function = std::string(row.form == RowForm::kKept ? "kept" : "walked") + "_rows<" + number_32 + ", " +
-                 std::to_string(row.threads) + ", " + std::to_string(row.units) + ", " +
-                 std::to_string(variant.vector_width) + ">(";
+      function = std::string(row_form_name(row.form)) + "_rows<" + number_32 + ", " + std::to_string(row.threads) +
+                 ", " + std::to_string(row.units) + ", " + std::to_string(variant.vector_width) + ">(";
       break;
     case RowForm::kColumns:
       function = "columns<" + number_32 + ", " + std::to_string(row.units) + ", " +
@@ -304,9 +344,9 @@ std::string entry(const LoopKernel& kernel, const KernelVariant& variant, const 
 Result<std::string> row_function(const LoopKernel& kernel, RowForm form) {
   switch (form) {
     case RowForm::kKept:
-      return CudaRows(kernel, Elements::kKept).function();
+    case RowForm::kStaged:
     case RowForm::kWalked:
-      return CudaRows(kernel, Elements::kComputedAgain).function();
+      return CudaRows(kernel, form).function();
     case RowForm::kColumns:
       return columns_function(kernel);
     case RowForm::kFinal:

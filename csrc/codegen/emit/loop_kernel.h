@@ -84,14 +84,15 @@ struct KernelVariant {
   int vector_width = 1;        // elements a load moves; pointers must be aligned to vector_width * widest element
   int64_t inner_multiple = 1;  // the innermost extent has to be divisible by this
   int elements_per_thread = 1;
-  int threads = 256;                 // a block; 0 for the host target
-  bool index_32bit = false;          // every offset and the element count have to fit in 31 bits
-  int rows_per_block = 0;            // of a reduction
-  int64_t longest_row = 0;           // of a reduction: as many elements a row at most; 0 for any
-  bool vectors_across_rows = false;  // of a reduction: a vector's elements are of neighbouring rows
-  bool splits = false;               // of a reduction: blockIdx.y numbers the blocks that share a row
-  bool is_final = false;             // combines what they left; launched after them, never chosen
-  int64_t elements_per_pass = 0;     // of a row that a block reads before it reads on
+  int threads = 256;                     // a block; 0 for the host target
+  bool index_32bit = false;              // every offset and the element count have to fit in 31 bits
+  int rows_per_block = 0;                // of a reduction
+  int64_t longest_row = 0;               // of a reduction: as many elements a row at most; 0 for any
+  bool vectors_across_rows = false;      // of a reduction: a vector's elements are of neighbouring rows
+  bool splits = false;                   // of a reduction: blockIdx.y numbers the blocks that share a row
+  bool is_final = false;                 // combines what they left; launched after them, never chosen
+  int64_t shared_bytes_per_element = 0;  // of a row, in shared memory that comes with the launch
+  int64_t elements_per_pass = 0;         // of a row that a block reads before it reads on
 };
 
 struct KernelSource {

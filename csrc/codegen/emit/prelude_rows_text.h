@@ -41,11 +41,52 @@ inline constexpr auto kRowFragments = std::to_array<RowFragment>({
     {"maximum_of",
      "struct maximum_of {};\n"
      "template <typename T> TESSIQ_INLINE T first(maximum_of) { return lowest<T>(); }\n"
-     "template <typename T> TESSIQ_INLINE T joined(maximum_of, T a, T b) { return maximum(a, b); }\n"},
+     "template <typename T> TESSIQ_INLINE T joined(maximum_of, T a, T b) { return maximum(a, b); }\n"
+     // One instruction where there is one: a NaN wins, as it does in maximum().
+     "#if __CUDA_ARCH__ >= 800\n"
+     "TESSIQ_INLINE float joined(maximum_of, float a, float b) {\n"
+     "  float result;\n"
+     "  asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(result) : \"f\"(a), \"f\"(b));\n"
+     "  return result;\n"
+     "}\n"
+     "#endif\n"},
     {"minimum_of",
      "struct minimum_of {};\n"
      "template <typename T> TESSIQ_INLINE T first(minimum_of) { return highest<T>(); }\n"
-     "template <typename T> TESSIQ_INLINE T joined(minimum_of, T a, T b) { return minimum(a, b); }\n"},
+     "template <typename T> TESSIQ_INLINE T joined(minimum_of, T a, T b) { return minimum(a, b); }\n"
+     "#if __CUDA_ARCH__ >= 800\n"
+     "TESSIQ_INLINE float joined(minimum_of, float a, float b) {\n"
+     "  float result;\n"
+     "  asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(result) : \"f\"(a), \"f\"(b));\n"
+     "  return result;\n"
+     "}\n"
+     "#endif\n"},
+    // x / y with the reciprocal of y at hand, and what rounding it lost put back: the quotient of a division, but for
+    // the last bit of results below the normal numbers. Where the reciprocal or the product leaves the range, a
+    // division it is.
+    {"quotient",
+     "TESSIQ_INLINE float quotient(float x, float y, float reciprocal) {\n"
+     "  const float q = x * reciprocal;\n"
+     "  const float corrected = ::fmaf(::fmaf(-q, y, x), reciprocal, q);\n"
+     "  const float size = abs_value(reciprocal);\n"
+     "  const bool ordinary = size > 1e-30f && size < 1e30f && abs_value(q) < 3e38f;\n"
+     "  return ordinary ? corrected : x / y;\n"
+     "}\n",
+     true},
+    // Where the result is rounded to 16 bits: what is lost is far below its last.
+    {"narrow_quotient",
+     "TESSIQ_INLINE float narrow_quotient(float x, float y, float reciprocal) {\n"
+     "  const float size = abs_value(reciprocal);\n"
+     "  return size > 1e-30f && size < 1e30f ? x * reciprocal : x / y;\n"
+     "}\n",
+     true},
+    {"narrow_exp",
+     "TESSIQ_INLINE float narrow_exp(float x) {\n"
+     "  float result;\n"
+     "  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(result) : \"f\"(x * 1.44269504f));\n"
+     "  return result;\n"
+     "}\n",
+     true},
     {"any_of",
      "struct any_of {};\n"
      "template <typename T> TESSIQ_INLINE T first(any_of) { return false; }\n"

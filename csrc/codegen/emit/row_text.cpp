@@ -1,5 +1,7 @@
 #include "codegen/emit/row_text.h"
 
+#include <algorithm>
+
 #include "codegen/emit/loop_text.h"
 #include "codegen/emit/spelling.h"
 
@@ -8,6 +10,8 @@ namespace tessiq::emit {
 using optable::Combine;
 
 namespace {
+
+bool is_half(ir::ElementType element) { return element != value_type(element); }
 
 bool has_position(const LoopStep& step) {
   return step.combine == Combine::kArgMaximum || step.combine == Combine::kArgMinimum;
@@ -67,6 +71,13 @@ std::string product_text(const std::vector<SizeSlot>& extents, const std::string
   return factors.empty() ? index_type + "(1)" : joined(factors, " * ");
 }
 
+RowStatements::RowStatements(const LoopKernel& kernel, Sums sums)
+    : kernel_(kernel),
+      sums_(sums),
+      is_narrow_(std::all_of(kernel.outputs.begin(), kernel.outputs.end(),
+                             [](const LoopTensor& output) { return is_half(output.element); })),
+      lines_(kernel, names_) {}
+
 ir::ElementType RowStatements::accumulated(const LoopStep& step) const {
   const bool adds =
       step.combine == Combine::kSum || step.combine == Combine::kMean || step.combine == Combine::kProduct;
@@ -82,6 +93,55 @@ std::string RowStatements::accumulator_type(const LoopStep& step) const {
 std::string RowStatements::read_input(const LoopTensor& input, const std::string& stored) {
   return "const " + std::string(value_type_name(input.element)) + " " + names_.of(input.value) + " = " +
          load_conversion(stored, input.element) + ";";
+}
+
+// The value of the row that an element is divided by, where a reciprocal may stand for it; else nothing.
+std::string RowStatements::divisor(const LoopStep& step) const {
+  const bool divides = step.expression == "($0 / $1)" && step.compute == ir::ElementType::kFloat32 && !step.per_row &&
+                       step.arguments.size() == 2 && sums_ == Sums::kAsComputed;
+  const auto* read = divides ? std::get_if<LoopRead>(&step.arguments[1]) : nullptr;
+  const LoopStep* source = read == nullptr ? nullptr : find_step(kernel_, read->value);
+  const bool usable = source != nullptr && source->per_row && value_type(source->element) == ir::ElementType::kFloat32;
+  return usable ? read->value : std::string();
+}
+
+std::vector<std::string> RowStatements::reciprocals(const std::vector<const LoopStep*>& elements) {
+  std::vector<std::string> lines;
+  for (const LoopStep* step : elements) {
+    const std::string value = divisor(*step);
+    if (!value.empty() && inverted_.insert(value).second) {
+      const std::string& name = names_.of(value);
+      lines.push_back("const float i_" + name + " = 1.0f / " + name + ";");
+    }
+  }
+  return lines;
+}
+
+bool RowStatements::ends_narrow(const LoopStep& step) const {
+  if (!is_narrow_) {
+    return false;
+  }
+  return std::all_of(kernel_.steps.begin(), kernel_.steps.end(), [&](const LoopStep& reader) {
+    const bool reads = std::any_of(reader.arguments.begin(), reader.arguments.end(), [&](const LoopArgument& argument) {
+      const auto* read = std::get_if<LoopRead>(&argument);
+      return read != nullptr && read->value == step.value;
+    });
+    return !reads || (reader.expression == "$0" && is_half(reader.element));
+  });
+}
+
+Result<std::string> RowStatements::step(const LoopStep& step) {
+  LoopStep written = step;
+  const std::string value = divisor(step);
+  if (inverted_.contains(value)) {
+    const bool narrow = is_half(step.element) || ends_narrow(step);
+    written.expression = std::string(narrow ? "narrow_quotient" : "quotient") + "($0, $1, i_" + names_.of(value) + ")";
+  }
+  if (sums_ == Sums::kAsComputed && is_narrow_ && step.expression == "exp($0)" &&
+      step.compute == ir::ElementType::kFloat32) {
+    written.expression = "narrow_exp($0)";
+  }
+  return lines_.line(written);
 }
 
 std::string RowStatements::read_kept(const LoopStep& step, const std::string& kept) {

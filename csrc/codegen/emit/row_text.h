@@ -1,7 +1,7 @@
 // The parts of a reduction that read the same in CUDA and in host C++.
 #pragma once
 
-#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +31,7 @@ std::string product_text(const std::vector<SizeSlot>& extents, const std::string
 // Statements of one kernel, with the names its values have been given.
 class RowStatements {
  public:
-  RowStatements(const LoopKernel& kernel, Sums sums) : kernel_(kernel), sums_(sums), lines_(kernel, names_) {}
+  RowStatements(const LoopKernel& kernel, Sums sums);
 
   // "float", "placed<float>".
   std::string accumulator_type(const LoopStep& step) const;
@@ -39,7 +39,11 @@ class RowStatements {
   const std::string& name(const std::string& value) { return names_.of(value); }
   // "const float v_x = from_f16(<stored>);"
   std::string read_input(const LoopTensor& input, const std::string& stored);
-  Result<std::string> step(const LoopStep& step) { return lines_.line(step); }
+  // Of an element or a row. An element's division by a value of its row multiplies by the reciprocal, which is worked
+  // out once, where `reciprocals` names it.
+  Result<std::string> step(const LoopStep& step);
+  // "const float i_v_sum = 1.0f / v_sum;" for values of the row that elements are divided by.
+  std::vector<std::string> reciprocals(const std::vector<const LoopStep*>& elements);
   // A value that an earlier walk computed: "const float v_x = <kept>;"
   std::string read_kept(const LoopStep& step, const std::string& kept);
   // "a0 = joined(sum_of(), a0, float(v_x));" with the element's position among those of its row.
@@ -52,8 +56,14 @@ class RowStatements {
  private:
   ir::ElementType accumulated(const LoopStep& step) const;
 
+  std::string divisor(const LoopStep& step) const;
+  // Whether what reads the value rounds it to 16 bits before anything else.
+  bool ends_narrow(const LoopStep& step) const;
+
   const LoopKernel& kernel_;
   Sums sums_;
+  bool is_narrow_;                  // all results have 16 bits, so that the last bits of a float are nobody's
+  std::set<std::string> inverted_;  // values of the row whose reciprocal has a name
   Identifiers names_;
   StepLines lines_;
 };

@@ -49,7 +49,7 @@ struct Target {
   const CudaDriverApi& driver;
   std::string architecture;
   std::string version;
-  int processors = 1;
+  DeviceProperties properties;
 };
 
 Result<Target> target_of(Device& device) {
@@ -62,8 +62,7 @@ Result<Target> target_of(Device& device) {
   TESSIQ_ASSIGN_OR_RETURN(std::string architecture,
                           target_architecture({properties.compute_major, properties.compute_minor}));
   TESSIQ_ASSIGN_OR_RETURN(std::string nvrtc_version, version());
-  return Target{cuda_device, *driver, std::move(architecture), std::move(nvrtc_version),
-                properties.multiprocessor_count};
+  return Target{cuda_device, *driver, std::move(architecture), std::move(nvrtc_version), properties};
 }
 
 Result<void> load_image(const Target& target, const cache::Image& image, std::span<const Wanted> wanted) {
@@ -79,6 +78,13 @@ Result<void> load_image(const Target& target, const cache::Image& image, std::sp
       TESSIQ_RETURN_IF_ERROR(check_cuda(target.driver,
                                         target.driver.cuModuleGetFunction(&entry, module, variant.entry.c_str()),
                                         "finding " + variant.entry + " in generated code"));
+      if (variant.shared_bytes_per_element > 0) {
+        const auto limit = static_cast<int>(shared_limit(target.properties));
+        TESSIQ_RETURN_IF_ERROR(
+            check_cuda(target.driver,
+                       target.driver.cuFuncSetAttribute(entry, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, limit),
+                       "giving a kernel shared memory"));
+      }
     }
     loaded_code().add(target.device.ordinal(), wanted[kernel].text.key, std::move(code));
   }
@@ -137,7 +143,7 @@ Result<std::vector<std::shared_ptr<codegen::LoadedKernel>>> compile_loops(Device
   }
   for (size_t k = 0; k < kernels.size(); ++k) {
     loaded.push_back(std::make_shared<LoadedCudaLoop>(target.device, target.driver, kernels[k], std::move(variants[k]),
-                                                      loaded_code().find(ordinal, keys[k]), target.processors));
+                                                      loaded_code().find(ordinal, keys[k]), target.properties));
   }
   return loaded;
 }

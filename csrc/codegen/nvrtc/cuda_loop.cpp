@@ -16,20 +16,29 @@ constexpr size_t kMaxParameters = 511;
 // What a block leaves of a row it shares, for each reduction.
 constexpr int64_t kPartialBytes = 16;
 constexpr int kThreadsOfAProcessor = 2048;
+// Blocks of columns for each processor: fewer parts are joined faster than the last of the bandwidth is worth.
+constexpr int64_t kColumnBlocks = 4;
+
+// What reductions declare for their own exchange stays free.
+constexpr int64_t kDeclaredShared = 2048;
 
 }  // namespace
 
+int64_t shared_limit(const DeviceProperties& properties) {
+  return std::max<int64_t>(static_cast<int64_t>(properties.shared_memory.value) - kDeclaredShared, 0);
+}
+
 LoadedCudaLoop::LoadedCudaLoop(CudaDevice& device, const CudaDriverApi& driver, const emit::LoopKernel& kernel,
                                std::vector<emit::KernelVariant> variants, std::shared_ptr<const CudaCode> code,
-                               int processors)
+                               const DeviceProperties& properties)
     : device_(device),
       driver_(driver),
       name_(kernel.name),
       reductions_(static_cast<int>(
           std::count_if(kernel.steps.begin(), kernel.steps.end(),
                         [](const emit::LoopStep& step) { return step.combine != optable::Combine::kNone; }))),
-      processors_(processors),
-      choice_(kernel, std::move(variants)),
+      processors_(properties.multiprocessor_count),
+      choice_(kernel, std::move(variants), shared_limit(properties)),
       code_(std::move(code)) {}
 
 // As many as fill the processors, but no more than have a pass each.
@@ -38,7 +47,8 @@ unsigned LoadedCudaLoop::parts(const emit::KernelVariant& variant, int64_t block
   if (!variant.splits) {
     return 1;
   }
-  const int64_t wanted = int64_t{processors_} * (kThreadsOfAProcessor / variant.threads) / std::max<int64_t>(blocks, 1);
+  const int64_t resident = variant.vectors_across_rows ? kColumnBlocks : kThreadsOfAProcessor / variant.threads;
+  const int64_t wanted = int64_t{processors_} * resident / std::max<int64_t>(blocks, 1);
   const int64_t passes = ceil_div(choice_.row_length(sizes), variant.elements_per_pass);
   return static_cast<unsigned>(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(passes, 1)));
 }
@@ -55,6 +65,7 @@ LaunchShape LoadedCudaLoop::shape(std::span<void* const> pointers, std::span<con
                              : ceil_div(element_count, int64_t{variant.threads} * variant.elements_per_thread);
   shape.blocks = static_cast<unsigned>(blocks);
   shape.parts = parts(variant, blocks, sizes);
+  shape.shared_bytes = static_cast<unsigned>(choice_.shared_bytes(variant, sizes));
   return shape;
 }
 
@@ -67,8 +78,9 @@ int64_t LoadedCudaLoop::workspace_bytes(std::span<void* const> pointers, std::sp
 }
 
 Result<void> LoadedCudaLoop::queue(const LaunchShape& shape, std::span<void*> parameters, void* native_stream) const {
-  const CUresult status = driver_.cuLaunchKernel(shape.entry, shape.blocks, shape.parts, 1, shape.threads, 1, 1, 0,
-                                                 static_cast<CUstream>(native_stream), parameters.data(), nullptr);
+  const CUresult status =
+      driver_.cuLaunchKernel(shape.entry, shape.blocks, shape.parts, 1, shape.threads, 1, 1, shape.shared_bytes,
+                             static_cast<CUstream>(native_stream), parameters.data(), nullptr);
   if (status != CUDA_SUCCESS) {
     return cuda_error(driver_, status, "launch of loop " + name_);
   }

@@ -27,13 +27,18 @@ struct LaunchShape {
   unsigned blocks = 0;
   unsigned parts = 1;  // of a reduction: blocks that share a row; where there are several, the final entry follows
   unsigned threads = 0;
+  unsigned shared_bytes = 0;
   size_t variant = 0;
 };
+
+// Bytes of shared memory that a launch may ask for.
+int64_t shared_limit(const DeviceProperties& properties);
 
 class LoadedCudaLoop : public codegen::LoadedKernel {
  public:
   LoadedCudaLoop(CudaDevice& device, const CudaDriverApi& driver, const emit::LoopKernel& kernel,
-                 std::vector<emit::KernelVariant> variants, std::shared_ptr<const CudaCode> code, int processors);
+                 std::vector<emit::KernelVariant> variants, std::shared_ptr<const CudaCode> code,
+                 const DeviceProperties& properties);
 
   Result<void> launch(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count,
                       void* workspace, void* native_stream) override;

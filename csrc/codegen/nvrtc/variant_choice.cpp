@@ -6,9 +6,11 @@
 
 namespace tessiq::nvrtc {
 
-VariantChoice::VariantChoice(const emit::LoopKernel& kernel, std::vector<emit::KernelVariant> variants)
+VariantChoice::VariantChoice(const emit::LoopKernel& kernel, std::vector<emit::KernelVariant> variants,
+                             int64_t shared_limit)
     : variants_(std::move(variants)),
       sizes_(emit::LoopSizes::of(kernel)),
+      shared_limit_(shared_limit),
       kept_axes_(kernel.extents.size() - static_cast<size_t>(kernel.reduced_axes)) {
   for (const std::vector<emit::LoopTensor>* tensors : {&kernel.inputs, &kernel.outputs}) {
     for (const emit::LoopTensor& tensor : *tensors) {
@@ -36,6 +38,13 @@ int64_t VariantChoice::row_length(std::span<const int64_t> sizes) const {
   return length;
 }
 
+int64_t VariantChoice::shared_bytes(const emit::KernelVariant& variant, std::span<const int64_t> sizes) const {
+  // Each tensor begins at a multiple of 16.
+  return variant.shared_bytes_per_element == 0
+             ? 0
+             : variant.shared_bytes_per_element * row_length(sizes) + 16 * static_cast<int64_t>(element_sizes_.size());
+}
+
 size_t VariantChoice::final_variant() const {
   const auto found = std::find_if(variants_.begin(), variants_.end(),
                                   [](const emit::KernelVariant& variant) { return variant.is_final; });
@@ -48,6 +57,9 @@ bool VariantChoice::holds(const emit::KernelVariant& variant, std::span<void* co
     return false;
   }
   if (variant.longest_row > 0 && row_length(sizes) > variant.longest_row) {
+    return false;
+  }
+  if (shared_bytes(variant, sizes) > shared_limit_) {
     return false;
   }
   const int64_t width = variant.vector_width;

@@ -132,13 +132,15 @@ class Groups {
     for (size_t consumer = 0; consumer < units_.node_count(); ++consumer) {
       const std::vector<size_t> producers = units_.producers(consumer);
       for (auto producer = producers.rbegin(); producer != producers.rend(); ++producer) {
-        merged |= merge(*producer, consumer);
+        const bool together =
+            analysis::cluster_of(units_.node(*producer)) == analysis::cluster_of(units_.node(consumer));
+        merged |= together && merge(*producer, consumer);
       }
     }
     return merged;
   }
 
-  // Reductions of one operand read it once.
+  // Reductions of one operand read it once. Nothing else connects them, so their clusters may differ.
   bool merge_siblings() {
     bool merged = false;
     std::map<const ir::Value*, std::vector<size_t>> readers_of;  // never iterated
@@ -158,8 +160,7 @@ class Groups {
   }
 
   bool merge(size_t a, size_t b) {
-    if (grouped_[a] == 0 || grouped_[b] == 0 || units_.unit_of(a) == units_.unit_of(b) ||
-        analysis::cluster_of(units_.node(a)) != analysis::cluster_of(units_.node(b))) {
+    if (grouped_[a] == 0 || grouped_[b] == 0 || units_.unit_of(a) == units_.unit_of(b)) {
       return false;
     }
     std::vector<size_t> members = units_.members(units_.unit_of(a));

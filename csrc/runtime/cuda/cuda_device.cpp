@@ -46,6 +46,7 @@ Result<DeviceProperties> CudaDevice::properties() {
   properties_.compute_minor = found.minor;
   properties_.multiprocessor_count = found.multiProcessorCount;
   properties_.l2_cache = Bytes{static_cast<size_t>(found.l2CacheSize)};
+  properties_.shared_memory = Bytes{found.sharedMemPerBlockOptin};
   properties_known_ = true;
   return properties_;
 }
