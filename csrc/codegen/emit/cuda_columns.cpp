@@ -259,9 +259,8 @@ class Final : private RowFunction {
       const std::string combination = combination_name(step);
       text += "  " + type + " " + a + " = first<" + type + ">(" + combination + "());\n  const " + type + "* left" +
               number(k) + " = " + partial_result(k, type, rows(), "parts") + " + i * parts;\n" +
-              "#pragma unroll 8\n  for (I part = thread; part < parts; part += 32) { " + a + " = joined(" +
-              combination + "(), " + a + ", left" + number(k) + "[part]); }\n  " + a + " = lanes_joined<" +
-              combination + ", 32>(" + a + ");\n";
+              "  for (I part = thread; part < parts; part += 32) { " + a + " = joined(" + combination + "(), " + a +
+              ", left" + number(k) + "[part]); }\n  " + a + " = lanes_joined<" + combination + ", 32>(" + a + ");\n";
       TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.combined(step, a));
       text += "  " + line + "\n";
     }

@@ -129,11 +129,11 @@ class CudaRows {
     std::string text;
     for (size_t k = 0; k < kernel_.outputs.size(); ++k) {
       if (kernel_.outputs[k].per_row) {
-        text += "    " + pointer_name(output_tensor(k)) + "[at" + number(output_tensor(k)) +
-                "] = " + text_.stored(kernel_.outputs[k]) + ";\n";
+        text += "  if (thread == 0) { " + pointer_name(output_tensor(k)) + "[at" + number(output_tensor(k)) +
+                "] = " + text_.stored(kernel_.outputs[k]) + "; }\n";
       }
     }
-    return text.empty() ? text : "  if (thread == 0) {\n" + text + "  }\n";
+    return text;
   }
 
   Result<std::string> walk_lines(size_t index) {
@@ -141,11 +141,11 @@ class CudaRows {
     std::string text;
     for (const LoopStep* step : walk.combines) {
       const std::string type = text_.accumulator_type(*step);
-      const std::string initial = " = first<" + type + ">(" + combination_name(*step) + "());\n";
-      text += "  " + type + " " + accumulator(*step) + initial;
+      const std::string initial = " = first<" + type + ">(" + combination_name(*step) + "());";
+      text += "  " + type + " " + accumulator(*step) + initial + "\n";
       if (splits()) {
-        text += "  " + type + " " + lanes(*step) + "[W];\n#pragma unroll\n  for (int k = 0; k < W; ++k) {\n    " +
-                lanes(*step) + "[k]" + initial + "  }\n";
+        text += "  " + type + " " + lanes(*step) + "[W];\n#pragma unroll\n  for (int k = 0; k < W; ++k) { " +
+                lanes(*step) + "[k]" + initial + " }\n";
       }
     }
     if (!walk.combines.empty() || !walk.outputs.empty()) {
@@ -334,10 +334,13 @@ std::string entry(const LoopKernel& kernel, const KernelVariant& variant, const 
   for (size_t k = 0; k < kernel.outputs.size(); ++k) {
     arguments.push_back("out" + number(k));
   }
+  // Left to itself the compiler takes registers enough for one block or two, and loads of other rows wait.
+  const bool keeps_in_warps = row.form == RowForm::kKept && variant.rows_per_block > 1;
   const std::string parts = row.form == RowForm::kFinal ? ", const i64 parts" : "";
-  return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +
-         "(" + pointer_parameters(kernel) + size_parameters(size_count) + ", const i64 n, void* workspace" + parts +
-         ") { tessiq::@::" + function + joined(arguments, ", ") + size_arguments(size_count) + ", workspace" +
+  return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) +
+         (keeps_in_warps ? ", 3) " : ") ") + variant.entry + "(" + pointer_parameters(kernel) +
+         size_parameters(size_count) + ", const i64 n, void* workspace" + parts + ") { tessiq::@::" + function +
+         joined(arguments, ", ") + size_arguments(size_count) + ", workspace" +
          (parts.empty() ? "" : ", " + number_32 + "(parts)") + "); }\n";
 }
 

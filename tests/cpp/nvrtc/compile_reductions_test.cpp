@@ -90,8 +90,7 @@ TEST_P(CompileReductions, OfEveryKindAndForm) {
   EXPECT_TRUE(code.ok()) << code.error().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, CompileReductions,
-                         testing::Values("bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"),
+INSTANTIATE_TEST_SUITE_P(Types, CompileReductions, testing::Values("bool", "u8", "i64", "bf16", "f32", "f64"),
                          [](const auto& type) { return std::string(type.param); });
 
 class CompileSoftmax : public testing::TestWithParam<const char*> {};
