@@ -3,7 +3,9 @@
 // are in flight together; the last threads of the grid go element by element.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
+#include "codegen/emit/cuda_tiles.h"
 #include "codegen/emit/emitters.h"
 #include "codegen/emit/loop_kernel.h"
 #include "codegen/emit/loop_text.h"
@@ -22,9 +24,15 @@ class CudaText {
 
   Result<KernelSource> build() {
     TESSIQ_ASSIGN_OR_RETURN(const std::string element, element_function(kernel_));
-    choose_variants();
-    std::string body =
-        "\nnamespace tessiq::@ {\n" + locate_function() + element + run_function() + "}  // namespace tessiq::@\n";
+    const bool fits = !sizes_.all_constant || largest_offset(sizes_, {}) <= kIndexLimit;
+    TESSIQ_ASSIGN_OR_RETURN(const std::optional<TiledLoop> tiled, tiled_loop(kernel_));
+    const bool is_tiled = tiled.has_value() && fits;
+    if (is_tiled) {
+      variants_.push_back(tiled->variant);
+    }
+    choose_variants(fits);
+    std::string body = "\nnamespace tessiq::@ {\n" + locate_function() + element + run_function() +
+                       (is_tiled ? tiled->function : "") + "}  // namespace tessiq::@\n";
     for (const KernelVariant& variant : variants_) {
       body += entry(variant);
     }
@@ -98,9 +106,8 @@ class CudaText {
     variants_.push_back(std::move(variant));
   }
 
-  void choose_variants() {
+  void choose_variants(bool fits) {
     const int width = vector_width();
-    const bool fits = !sizes_.all_constant || largest_offset(sizes_, {}) <= kIndexLimit;
     if (width > 1) {
       add_variant(width, fits);
     }
@@ -212,6 +219,12 @@ class CudaText {
       arguments += tensor_name(t) + (t + 1 < tensor_count() ? ", " : "");
     }
     const std::string index = variant.index_32bit ? "u32" : "u64";
+    if (variant.tile > 0) {
+      return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " +
+             variant.entry + "(" + pointer_parameters(kernel_) + size_parameters(sizes_.argument_count) +
+             ", const i64 n) { tessiq::@::tiles<" + index + ">(" + arguments + size_arguments(sizes_.argument_count) +
+             "); }\n";
+    }
     const std::string width = std::to_string(variant.vector_width);
     const std::string units = std::to_string(variant.elements_per_thread / variant.vector_width);
     return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +

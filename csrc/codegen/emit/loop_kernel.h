@@ -84,8 +84,10 @@ struct KernelVariant {
   int vector_width = 1;        // elements a load moves; pointers must be aligned to vector_width * widest element
   int64_t inner_multiple = 1;  // the innermost extent has to be divisible by this
   int elements_per_thread = 1;
-  int threads = 256;                     // a block; 0 for the host target
-  bool index_32bit = false;              // every offset and the element count have to fit in 31 bits
+  int threads = 256;         // a block; 0 for the host target
+  bool index_32bit = false;  // every offset and the element count have to fit in 31 bits
+  int tile = 0;              // a block computes as many positions of the last axis and of tile_axis; 0: a run of them
+  int tile_axis = 0;
   int rows_per_block = 0;                // of a reduction
   int64_t longest_row = 0;               // of a reduction: as many elements a row at most; 0 for any
   bool vectors_across_rows = false;      // of a reduction: a vector's elements are of neighbouring rows

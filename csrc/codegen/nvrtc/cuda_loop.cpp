@@ -60,7 +60,8 @@ LaunchShape LoadedCudaLoop::shape(std::span<void* const> pointers, std::span<con
   const emit::KernelVariant& variant = choice_.variants()[shape.variant];
   shape.entry = code_->entries[shape.variant];
   shape.threads = static_cast<unsigned>(variant.threads);
-  const int64_t blocks = reductions_ > 0
+  const int64_t blocks = variant.tile > 0 ? choice_.tiles(variant, sizes)
+                         : reductions_ > 0
                              ? ceil_div(choice_.rows(sizes), int64_t{variant.rows_per_block})
                              : ceil_div(element_count, int64_t{variant.threads} * variant.elements_per_thread);
   shape.blocks = static_cast<unsigned>(blocks);

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "support/int_math.h"
+
 namespace tessiq::nvrtc {
 
 VariantChoice::VariantChoice(const emit::LoopKernel& kernel, std::vector<emit::KernelVariant> variants,
@@ -36,6 +38,15 @@ int64_t VariantChoice::row_length(std::span<const int64_t> sizes) const {
     length *= sizes_.extents[axis].value(sizes);
   }
   return length;
+}
+
+int64_t VariantChoice::tiles(const emit::KernelVariant& variant, std::span<const int64_t> sizes) const {
+  int64_t count = 1;
+  for (size_t axis = 0; axis < sizes_.extents.size(); ++axis) {
+    const bool tiled = axis + 1 == sizes_.extents.size() || axis == static_cast<size_t>(variant.tile_axis);
+    count *= ceil_div(sizes_.extents[axis].value(sizes), tiled ? int64_t{variant.tile} : int64_t{1});
+  }
+  return count;
 }
 
 int64_t VariantChoice::shared_bytes(const emit::KernelVariant& variant, std::span<const int64_t> sizes) const {

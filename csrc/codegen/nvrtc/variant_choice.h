@@ -24,6 +24,8 @@ class VariantChoice {
   // Of a reduction: how many rows a call has.
   int64_t rows(std::span<const int64_t> sizes) const;
   int64_t row_length(std::span<const int64_t> sizes) const;
+  // Blocks of a variant that works in tiles.
+  int64_t tiles(const emit::KernelVariant& variant, std::span<const int64_t> sizes) const;
   // Bytes of shared memory that come with the launch of a variant.
   int64_t shared_bytes(const emit::KernelVariant& variant, std::span<const int64_t> sizes) const;
   // Position of the variant that ends rows which several blocks share. Requires that one splits.

@@ -125,3 +125,21 @@ def test_concatenation_and_stacking_agree(way: Way) -> None:
 
 def test_indexing_with_tensors_and_none_agrees(way: Way) -> None:
     way.check(lambda x, i: (x[i], x[:, i], x[i] * 2), torch.randn(5, 5), torch.tensor([3, 0, 3]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.bool, torch.float64])
+@pytest.mark.parametrize("shape", [(64, 64), (3, 70, 130), (2, 200, 17), (129, 65, 2)])
+def test_permuted_inputs_through_tiles(way: Way, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    """Sizes that fill tiles and sizes that leave them part empty; what lies across, along, and is broadcast."""
+    x = torch.randn(shape).to(dtype)
+    row = torch.randn(shape[-2]).to(dtype)
+    way.check(lambda x: x.transpose(-1, -2).contiguous(), x, exact=True)
+    way.check(lambda x, row: (x.transpose(-1, -2) != row) | (x.transpose(-1, -2) == row), x, row, exact=True)
+    way.check(lambda x, y: x.transpose(-1, -2) * y, x, x.transpose(-1, -2).contiguous(), exact=True)
+
+
+def test_tiles_of_sizes_that_change(way: Way) -> None:
+    compiled = way.compile(lambda x: x.permute(2, 0, 1).contiguous() + 1)
+    for shape in [(3, 40, 50), (3, 41, 50), (5, 7, 300), (2, 129, 64), (1, 300, 3)]:
+        x = torch.randn(shape)
+        same(compiled(*way.send((x,))), x.permute(2, 0, 1) + 1)
