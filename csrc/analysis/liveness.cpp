@@ -7,21 +7,10 @@
 #include <unordered_map>
 
 #include "analysis/decisions.h"
-#include "optable/lookup.h"
+#include "analysis/effects.h"
 
 namespace tessiq::analysis {
 namespace {
-
-using optable::Category;
-
-// Whether a result may share memory with an operand.
-bool may_view(const ir::Node& node) {
-  const optable::OpInfo* op = optable::find_op(node.op());
-  if (op == nullptr || op->category == Category::kMovement) {
-    return true;
-  }
-  return op->category == Category::kCustom && !is_supported(node);
-}
 
 class Liveness {
  public:
@@ -45,7 +34,7 @@ class Liveness {
     std::vector<StorageRange> ranges;
     for (auto it = graph_.nodes().rbegin(); it != graph_.nodes().rend(); ++it) {
       const ir::Node& node = **it;
-      const bool ours = is_supported(node) && !may_view(node);
+      const bool ours = is_supported(node) && !may_keep_operands(node);
       for (int i = node.result_count() - 1; i >= 0; --i) {
         const StorageRange range = range_of(*node.result(i), runs_at_[&node]);
         range_of_[node.result(i)] = range;
@@ -63,7 +52,7 @@ class Liveness {
     StorageRange range{&value, written, written, graph_.is_result(&value)};
     for (const ir::Use& use : value.uses()) {
       range.last = std::max(range.last, runs_at_.at(use.node));
-      for (int i = 0; may_view(*use.node) && i < use.node->result_count(); ++i) {
+      for (int i = 0; may_keep_operands(*use.node) && i < use.node->result_count(); ++i) {
         const StorageRange& view = range_of_.at(use.node->result(i));
         range.last = std::max(range.last, view.last);
         range.escapes = range.escapes || view.escapes;

@@ -3,6 +3,7 @@
 // A view keeps its source's memory alive by itself, so a source may be dropped before its views.
 #include <algorithm>
 
+#include "program/arena.h"
 #include "program/lowering.h"
 
 namespace tessiq::program {
@@ -54,13 +55,17 @@ struct SlotsOf {
 
 }  // namespace
 
+std::vector<Slot> slots_of(const Instruction& instruction) {
+  std::vector<Slot> slots;
+  std::visit(SlotsOf{slots}, instruction);
+  return slots;
+}
+
 void Lowering::insert_frees() {
   constexpr size_t kNever = static_cast<size_t>(-1);
   std::vector<size_t> last_use(program_.slots.size(), kNever);
   for (size_t i = 0; i < program_.instructions.size(); ++i) {
-    std::vector<Slot> slots;
-    std::visit(SlotsOf{slots}, program_.instructions[i]);
-    for (Slot slot : slots) {
+    for (Slot slot : slots_of(program_.instructions[i])) {
       last_use[static_cast<size_t>(slot)] = i;
     }
   }

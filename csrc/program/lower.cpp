@@ -9,6 +9,7 @@
 
 #include "analysis/size_algebra.h"
 #include "optable/lookup.h"
+#include "program/arena.h"
 #include "program/lowering.h"
 
 namespace tessiq::program {
@@ -52,6 +53,7 @@ Result<Program> Lowering::run() && {
   }
   TESSIQ_RETURN_IF_ERROR(bind_results());
   insert_frees();
+  TESSIQ_RETURN_IF_ERROR(assign_arena(program_));
   program_.sizes = std::move(sizes_).take_entries();
   return std::move(program_);
 }

@@ -1,6 +1,7 @@
 // How each kind of node becomes instructions.
 #include <algorithm>
 
+#include "analysis/effects.h"
 #include "analysis/loop_access.h"
 #include "analysis/size_algebra.h"
 #include "program/lowering.h"
@@ -186,6 +187,7 @@ Result<void> Lowering::lower_dispatch(const ir::Node& node) {
   Dispatch dispatch;
   dispatch.op = node.op();
   dispatch.place = place;
+  dispatch.may_keep_operands = analysis::may_keep_operands(node);
   size_t next = 0;
   size_t highest = 0;
   for (const auto& [key, value] : node.attributes()) {

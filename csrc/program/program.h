@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "analysis/memory_plan.h"
 #include "codegen/emit/loop_kernel.h"
 #include "ir/attribute.h"
 #include "ir/element_type.h"
@@ -49,6 +51,7 @@ struct SlotInfo {
   ir::ElementType element = ir::ElementType::kFloat32;
   std::vector<SizeRef> sizes;
   std::vector<SizeRef> strides;
+  int32_t buffer = -1;  // index into Arena::buffers; -1 for memory of its own
 };
 
 // Copies a tensor to the other side. `input` is the call argument it copies, -1 for a value computed in the call; the
@@ -101,6 +104,8 @@ struct Dispatch {
   std::vector<std::pair<std::string, Argument>> keywords;
   std::vector<Slot> targets;  // kNoSlot for a result nothing reads
   Place place = Place::kHost;
+  // A result may share memory with an operand, or the operator may hold on to one after it has returned.
+  bool may_keep_operands = true;
 };
 // Drops slots nothing reads any more, so that the allocator can reuse their memory.
 struct Free {
@@ -139,6 +144,19 @@ struct NodeFate {
   std::string location;  // the user's file and line, where known
 };
 
+// Part of the arena: `slot` has it from the instruction that writes it to the last that reads it or a view of it.
+struct ArenaBuffer {
+  Slot slot = kNoSlot;
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+// The one block of device memory that the intermediate results of a call share.
+struct Arena {
+  std::vector<ArenaBuffer> buffers;
+  std::optional<analysis::MemoryPlan> plan;  // absent where a buffer's size is known only at a call
+};
+
 struct Program {
   std::string name;
   std::vector<InputSpec> inputs;
@@ -146,6 +164,7 @@ struct Program {
   std::vector<SizeEntry> sizes;
   std::vector<emit::LoopKernel> kernels;
   std::vector<Instruction> instructions;
+  Arena arena;
   std::vector<Output> outputs;
   std::vector<NodeFate> fates;  // in graph order
 };

@@ -20,6 +20,9 @@ class Writer {
       line("  input " + std::to_string(i) + " = " +
            (input.slot == kNoSlot ? "integer " + input.name : slot(input.slot) + ": " + type(input.slot)));
     }
+    if (!program_.arena.buffers.empty()) {
+      line("  arena" + arena_text());
+    }
     for (const Instruction& instruction : program_.instructions) {
       std::visit(*this, instruction);
     }
@@ -85,6 +88,16 @@ class Writer {
     std::string text;
     for (Slot one : slots) {
       text += (text.empty() ? "" : ", ") + slot(one);
+    }
+    return text;
+  }
+
+  std::string arena_text() const {
+    const auto& plan = program_.arena.plan;
+    std::string text = plan ? " of " + std::to_string(plan->arena_bytes) + " bytes:" : " placed at each call:";
+    for (size_t i = 0; i < program_.arena.buffers.size(); ++i) {
+      text += (i == 0 ? " " : ", ") + slot(program_.arena.buffers[i].slot);
+      text += plan ? " at " + std::to_string(plan->offsets[i]) : "";
     }
     return text;
   }

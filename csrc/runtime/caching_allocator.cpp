@@ -46,6 +46,7 @@ class CachingAllocator::Impl {
   void record_stream(void* pointer, Stream stream);
   Bytes empty_cache();
 
+  AllocatorMode mode() const { return mode_; }
   AllocatorStats stats() const;
   void reset_peak_stats();
   void reset_accumulated_stats();
@@ -308,6 +309,8 @@ void CachingAllocator::Impl::reset_accumulated_stats() {
 
 CachingAllocator::CachingAllocator(Device& device, AllocatorMode mode) : impl_(std::make_unique<Impl>(device, mode)) {}
 CachingAllocator::~CachingAllocator() { impl_->empty_cache(); }
+
+AllocatorMode CachingAllocator::mode() const { return impl_->mode(); }
 
 Result<void*> CachingAllocator::allocate(Bytes size, Stream stream) { return impl_->allocate(size, stream); }
 void CachingAllocator::deallocate(void* pointer) noexcept { impl_->deallocate(pointer); }

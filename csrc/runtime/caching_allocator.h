@@ -59,6 +59,8 @@ class CachingAllocator {
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
+  AllocatorMode mode() const;
+
   // Zero bytes give a null pointer. The block belongs to `stream`: work queued there after a free may reuse it.
   // On failure the cache is emptied and the driver asked once more; the error then names the bytes released.
   Result<void*> allocate(Bytes size, Stream stream);

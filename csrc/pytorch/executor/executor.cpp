@@ -6,6 +6,9 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/SmallVector.h>
 
+#include <cstdlib>
+#include <string_view>
+
 #include "program/size_table.h"
 #include "pytorch/device/identity.h"
 #include "pytorch/device/raise.h"
@@ -26,6 +29,14 @@ class ArgumentSizes final : public program::CallSizes {
  private:
   const std::vector<CallValue>& arguments_;
 };
+
+// NaN in every floating-point type, -1 in the signed ones.
+constexpr uint8_t kPoison = 0xFF;
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && std::string_view(value) == "1";
+}
 
 // A copy on the other side with the same sizes and strides. Axes of stride 0 are copied once and spread again.
 at::Tensor copy_to(const at::Tensor& source, c10::Device target) {
@@ -136,6 +147,18 @@ struct Step {
     }
   }
 
+  // Before each buffer's first write, and before whatever follows its last read.
+  void poison_idle_buffers() const {
+    const auto position = static_cast<int64_t>(index);
+    const auto& buffers = executor.program_.arena.buffers;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      const std::span<std::byte> bytes = registers.buffer_bytes(i);
+      if (!bytes.empty() && (buffers[i].first == position || buffers[i].last + 1 == position)) {
+        value_or_raise(device.fill_bytes(bytes.data(), kPoison, Bytes{bytes.size()}, current_stream(executor.device_)));
+      }
+    }
+  }
+
   static void count(std::atomic<int64_t>& copies, std::atomic<int64_t>& bytes, const at::Tensor& tensor) {
     ++copies;
     bytes += static_cast<int64_t>(tensor.numel()) * static_cast<int64_t>(tensor.element_size());
@@ -148,6 +171,9 @@ Executor::Executor(program::Program program, std::vector<std::shared_ptr<codegen
       kernels_(std::move(kernels)),
       device_(device),
       places_{c10::Device(c10::DeviceType::CPU), to_torch(device)},
+      has_arena_(caching_allocator_at(device).mode() == AllocatorMode::kCaching),
+      poison_(has_arena_ && is_set("TESSIQ_ARENA_POISON")),
+      arena_plans_(program_),
       kept_(std::move(kept_inputs)) {
   for (const program::Instruction& instruction : program_.instructions) {
     const auto* dispatch = std::get_if<program::Dispatch>(&instruction);
@@ -167,7 +193,8 @@ std::vector<CallValue> Executor::run(std::vector<CallValue> arguments) {
 
   std::vector<int64_t> sizes;
   value_or_raise(program::evaluate(program_.sizes, ArgumentSizes(arguments), sizes));
-  Registers registers(program_, places_, sizes);
+  const auto plan = has_arena_ ? arena_plans_.for_sizes(sizes) : nullptr;
+  Registers registers(program_, places_, sizes, plan.get());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (program_.inputs[i].slot != program::kNoSlot) {
       registers.set(program_.inputs[i].slot, std::move(std::get<at::Tensor>(arguments[i])), "an argument");
@@ -176,6 +203,9 @@ std::vector<CallValue> Executor::run(std::vector<CallValue> arguments) {
   arguments.clear();
   Step step{*this, registers, sizes, device_at(device_)};
   for (; step.index < program_.instructions.size(); ++step.index) {
+    if (poison_) {
+      step.poison_idle_buffers();
+    }
     std::visit(step, program_.instructions[step.index]);
   }
   std::vector<CallValue> results;

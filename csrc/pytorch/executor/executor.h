@@ -13,6 +13,7 @@
 
 #include "codegen/loaded_kernel.h"
 #include "program/program.h"
+#include "pytorch/executor/arena_plans.h"
 #include "pytorch/executor/arguments.h"
 #include "pytorch/executor/kept_inputs.h"
 #include "pytorch/executor/registers.h"
@@ -58,6 +59,11 @@ class Executor {
   std::vector<std::unique_ptr<PreparedCall>> calls_;  // by instruction, null for other kinds
   DeviceIndex device_;
   Places places_;
+  // Off where the allocator guards each block by itself: in one arena an overrun would reach a neighbour unseen.
+  bool has_arena_;
+  // TESSIQ_ARENA_POISON=1: memory of the arena that nothing may read holds NaN, so that a read of it shows.
+  bool poison_;
+  ArenaPlans arena_plans_;
   KeptInputs kept_;
   ExecutorCounters counters_;
 };

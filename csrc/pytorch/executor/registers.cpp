@@ -8,9 +8,11 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/TensorImpl.h>
 
+#include "program/arena.h"
 #include "program/size_table.h"
 #include "pytorch/device/device_allocator.h"
 #include "pytorch/device/identity.h"
+#include "pytorch/device/raise.h"
 
 namespace tessiq::pytorch {
 namespace {
@@ -22,6 +24,13 @@ c10::DispatchKeySet keys_of(c10::Device device) {
 c10::Allocator* allocator_of(c10::Device device) {
   return device.is_cpu() ? c10::GetCPUAllocator() : allocator_for(resolve(device));
 }
+
+c10::Storage fresh_storage(size_t bytes, c10::Allocator* allocator) {
+  return c10::Storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
+                                                            allocator->allocate(bytes), allocator, true));
+}
+
+void drop_reference(void* target) { c10::raw::intrusive_ptr::decref(static_cast<c10::intrusive_ptr_target*>(target)); }
 
 std::string numbers_text(std::span<const int64_t> numbers) {
   std::string text;
@@ -59,8 +68,12 @@ at::ScalarType scalar_type_of(ir::ElementType element) {
   return at::kFloat;
 }
 
-Registers::Registers(const program::Program& program, const Places& places, const std::vector<int64_t>& sizes)
-    : program_(program), places_(places), registers_(program.slots.size()) {
+Registers::Registers(const program::Program& program, const Places& places, const std::vector<int64_t>& sizes,
+                     const analysis::MemoryPlan* plan)
+    : program_(program), places_(places), call_sizes_(sizes), plan_(plan), registers_(program.slots.size()) {
+  if (plan_ != nullptr && plan_->arena_bytes > 0) {
+    arena_ = fresh_storage(static_cast<size_t>(plan_->arena_bytes), allocator_of(places.device));
+  }
   starts_.reserve(program.slots.size());
   for (const program::SlotInfo& slot : program.slots) {
     starts_.push_back(numbers_.size());
@@ -92,6 +105,35 @@ bool Registers::lies_as_traced(const at::Tensor& tensor, const Layout& layout) c
   return true;
 }
 
+bool Registers::lies_in_arena(const at::Tensor& tensor) const {
+  if (!arena_) {
+    return false;
+  }
+  const auto* begin = static_cast<const std::byte*>(arena_.data());
+  const auto* data = static_cast<const std::byte*>(tensor.const_data_ptr());
+  return data >= begin && data < begin + arena_.nbytes();
+}
+
+// A storage of its own, so that an operator sees the same offsets as in memory of its own. It holds the arena alive.
+c10::Storage Registers::part_of_arena(int64_t offset, size_t bytes) const {
+  c10::intrusive_ptr_target* arena = arena_.unsafeGetStorageImpl();
+  c10::raw::intrusive_ptr::incref(arena);
+  void* data = static_cast<std::byte*>(arena_.mutable_data()) + offset;
+  return c10::Storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
+                                                            c10::DataPtr(data, arena, &drop_reference, places_.device),
+                                                            nullptr, false));
+}
+
+std::span<std::byte> Registers::buffer_bytes(size_t buffer) const {
+  const program::ArenaBuffer& part = program_.arena.buffers[buffer];
+  const int64_t bytes =
+      value_or_raise(program::slot_bytes(program_.slots[static_cast<size_t>(part.slot)], call_sizes_));
+  if (bytes == 0) {
+    return {};
+  }
+  return {static_cast<std::byte*>(arena_.mutable_data()) + plan_->offsets[buffer], static_cast<size_t>(bytes)};
+}
+
 void Registers::set(program::Slot slot, at::Tensor tensor, const char* maker) {
   const program::SlotInfo& info = program_.slots[static_cast<size_t>(slot)];
   const Layout traced = layout(slot);
@@ -105,7 +147,7 @@ void Registers::set(program::Slot slot, at::Tensor tensor, const char* maker) {
     // A scalar tensor on the CPU among the device's, or an operator that makes its result where it likes.
     tensor = tensor.to(place);
   }
-  if (!lies_as_traced(tensor, traced)) {
+  if (!lies_as_traced(tensor, traced) || lies_in_arena(tensor)) {
     at::Tensor copy =
         at::empty_strided(at::IntArrayRef(traced.sizes.data(), traced.sizes.size()),
                           at::IntArrayRef(traced.strides.data(), traced.strides.size()), tensor.options());
@@ -125,21 +167,11 @@ void Registers::set_view(program::Slot target, program::Slot source, int64_t off
 
 void Registers::allocate(program::Slot slot) {
   const program::SlotInfo& info = program_.slots[static_cast<size_t>(slot)];
-  const Layout layout = this->layout(slot);
-  const c10::Device device = places_.of(info.place);
-  int64_t elements = 1;
-  for (size_t axis = 0; axis < layout.sizes.size(); ++axis) {
-    if (layout.sizes[axis] == 0) {
-      elements = 0;
-      break;
-    }
-    elements += (layout.sizes[axis] - 1) * layout.strides[axis];
-  }
-  const size_t bytes = static_cast<size_t>(elements) * static_cast<size_t>(ir::element_size(info.element));
-  c10::Allocator* allocator = allocator_of(device);
+  const auto bytes = static_cast<size_t>(value_or_raise(program::slot_bytes(info, call_sizes_)));
   Register& target = registers_[static_cast<size_t>(slot)];
-  target.storage = c10::Storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
-                                                                      allocator->allocate(bytes), allocator, true));
+  target.storage = info.buffer >= 0 && plan_ != nullptr && bytes > 0
+                       ? part_of_arena(plan_->offsets[static_cast<size_t>(info.buffer)], bytes)
+                       : fresh_storage(bytes, allocator_of(places_.of(info.place)));
   target.offset = 0;
   target.tensor = at::Tensor();
 }

@@ -66,6 +66,7 @@ TEST(Lower, ChainOnTheHostMovesInputsOnceAndTheResultBack) {
   EXPECT_EQ(text_of(program), R"(program @main
   input 0 = %a@host: f32[8] strides [1]
   input 1 = %b@host: f32[8] strides [1]
+  arena of 256 bytes: %r at 0
   move %a = %a@host (input 0, kept)
   free %a@host
   move %b = %b@host (input 1, kept)
@@ -102,6 +103,7 @@ TEST(Lower, AnUnclaimedNodeRunsOnTheHostBetweenTwoMoves) {
   const auto program = lower_text(kUnknownBetween, convention({tensor("a", Place::kHost)}, {ResultValue{"z"}}), kHost);
   EXPECT_EQ(text_of(program), R"(program @main
   input 0 = %a@host: f32[8] strides [1]
+  arena of 256 bytes: %x at 0, %z at 0
   move %a = %a@host (input 0, kept)
   free %a@host
   launch %x = kernel 0(%a) sizes [] elements 8

@@ -46,8 +46,8 @@ def test_claimed_operations_ran_as_the_devices_kernels(way: Way, seen: Observer)
     assert after["library_calls"] - before["library_calls"] == 1
     for name in ("dispatches_on_device", "dispatches_on_host"):
         assert after[name] == before[name] == 0
-    # One block a result of a kernel or library call at the least.
-    assert tessiq._C.memory_stats(way.device.index)["allocation"]["all"]["allocated"] - allocated >= 3
+    # A block for what stays in the call and one for the result, at the least.
+    assert tessiq._C.memory_stats(way.device.index)["allocation"]["all"]["allocated"] - allocated >= 2
     fell_back = {name.removeprefix("aten::").partition(".")[0] for name in tessiq.fallbacks()}
     assert not fell_back & {"add", "relu", "sigmoid", "tanh"}
 
