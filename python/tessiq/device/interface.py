@@ -6,6 +6,7 @@ from types import TracebackType
 import torch
 
 from tessiq import _C
+from tessiq.device.inductor import CppWrapperCodegen, PythonWrapperCodegen, Scheduling, WrapperFxCodegen
 from tessiq.device.memory import (
     empty_cache,
     max_memory_allocated,
@@ -41,10 +42,14 @@ from tessiq.device.streams import (
 )
 
 __all__ = [
+    "CppWrapperCodegen",
     "DeviceProperties",
     "Event",
+    "PythonWrapperCodegen",
+    "Scheduling",
     "Stream",
     "StreamContext",
+    "WrapperFxCodegen",
     "_get_generator",
     "current_device",
     "current_stream",
