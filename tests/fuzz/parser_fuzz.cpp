@@ -1,6 +1,6 @@
 // libFuzzer's entry to the parser: any bytes give an error or a graph that prints and parses to itself.
 //
-// Built by hand with clang++ -fsanitize=fuzzer,address,undefined; CI runs tests/cpp/ir/text_property_test.cpp instead.
+// `./dev fuzz parser` builds and runs it; CI runs tests/cpp/ir/text_property_test.cpp instead.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

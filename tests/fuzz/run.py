@@ -1,7 +1,7 @@
 """Random graphs through every pass, evaluated before and after; or random bytes through the parser.
 
-``./dev fuzz`` runs the first with a seed of the day, ``./dev fuzz --parser 600`` the second for so many seconds: it
-needs clang++ with libFuzzer, and keeps its corpus under the build folder.
+``./dev fuzz legality --graphs N`` runs the first, with a seed of the day unless one is given; ``./dev fuzz parser
+--minutes N`` the second: it needs clang++ with libFuzzer, and keeps its corpus under the build folder.
 """
 
 from __future__ import annotations
@@ -19,27 +19,37 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def fuzz_passes(build: Path, graphs: int, seed: int) -> int:
     """Runs the legality tests; a failure prints the seed of its graph."""
-    print(f"[fuzz] {graphs} graphs from seed {seed}: again with ./dev fuzz --graphs {graphs} --seed {seed}", flush=True)
+    print(
+        f"[fuzz] {graphs} graphs from seed {seed}: again with ./dev fuzz legality --graphs {graphs} --seed {seed}",
+        flush=True,
+    )
     environment = os.environ | {"TESSIQ_FUZZ_GRAPHS": str(graphs), "TESSIQ_FUZZ_SEED": str(seed)}
     command = [str(build / "tests/cpp/tessiq_passes_tests"), "--gtest_filter=*Legality*", "--gtest_brief=1"]
     return subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode
 
 
-def build_parser_fuzzer(target: Path) -> None:
+def build_parser_fuzzer(target: Path, sanitizers: str) -> None:
     """Compiles the parser with its fuzz target, instrumented."""
     compiler = shutil.which("clang++")
     if compiler is None:
         sys.exit("[fuzz] clang++ was not found: it brings libFuzzer")
     folders = [ROOT / "csrc/ir", ROOT / "csrc/ir/text", ROOT / "csrc/support"]
     sources = [source for folder in folders for source in sorted(folder.glob("*.cpp"))]
-    flags = ["-std=c++20", "-O1", "-g1", "-fsanitize=fuzzer,address,undefined", f"-I{ROOT / 'csrc'}"]
+    flags = [
+        "-std=c++20",
+        "-O1",
+        "-g1",
+        "-fno-sanitize-recover=all",
+        f"-fsanitize=fuzzer,{sanitizers}",
+        f"-I{ROOT / 'csrc'}",
+    ]
     print("[fuzz] compiling the parser with libFuzzer", flush=True)
     subprocess.run(
         [compiler, *flags, str(ROOT / "tests/fuzz/parser_fuzz.cpp"), *map(str, sources), "-o", str(target)], check=True
     )
 
 
-def fuzz_parser(build: Path, seconds: int) -> int:
+def fuzz_parser(build: Path, seconds: int, sanitizers: str) -> int:
     """Runs libFuzzer from the golden files on; a crash leaves its input in the folder."""
     folder = build / "fuzz"
     corpus = folder / "corpus"
@@ -47,22 +57,26 @@ def fuzz_parser(build: Path, seconds: int) -> int:
     for golden in sorted((ROOT / "tests/golden").rglob("*.tir")):
         shutil.copyfile(golden, corpus / "-".join(golden.relative_to(ROOT / "tests/golden").parts))
     target = folder / "parser_fuzz"
-    build_parser_fuzzer(target)
+    build_parser_fuzzer(target, sanitizers)
     command = [str(target), f"-max_total_time={seconds}", "-max_len=4096", "-print_final_stats=1", str(corpus)]
     return subprocess.run(command, cwd=folder, check=False).returncode
 
 
 def main() -> int:
     """Parses the command line and runs one of the two."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__)
     parser.add_argument("--build", type=Path, required=True, help="the build folder with the C++ tests")
-    parser.add_argument("--graphs", type=int, default=10_000, help="random graphs a pipeline (default: %(default)s)")
-    parser.add_argument("--seed", type=int, help="of the first graph (default: the date)")
-    parser.add_argument("--parser", type=int, metavar="SECONDS", help="fuzz the parser instead, for so long")
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    legality = kinds.add_parser("legality", help="random graphs through the passes")
+    legality.add_argument("--graphs", type=int, default=10_000, help="graphs a pipeline (default: %(default)s)")
+    legality.add_argument("--seed", type=int, help="of the first graph (default: the date)")
+    text = kinds.add_parser("parser", help="random bytes through the parser")
+    text.add_argument("--minutes", type=float, default=10, help="how long (default: %(default)s)")
+    text.add_argument("--sanitizers", default="address,undefined", help="beside libFuzzer (default: %(default)s)")
     options = parser.parse_args()
     build: Path = options.build.resolve()
-    if options.parser is not None:
-        return fuzz_parser(build, options.parser)
+    if options.kind == "parser":
+        return fuzz_parser(build, round(options.minutes * 60), options.sanitizers)
     seed = int(datetime.date.today().strftime("%Y%m%d")) * 1000 if options.seed is None else options.seed
     return fuzz_passes(build, options.graphs, seed)
 
