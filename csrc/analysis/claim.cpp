@@ -157,8 +157,12 @@ bool shapes_multiply(const ir::Shape& a, const ir::Shape& b, const ir::Shape& re
 Claim check_addend(const ir::Node& node) {
   const ir::TensorType& addend = node.operand(0)->type();
   const ir::Shape& result = node.result()->type().shape;
-  if (addend.shape.size() == 2 && same(addend.shape[0], result[0]) && same(addend.shape[1], result[1])) {
+  const bool is_whole = std::equal(addend.shape.begin(), addend.shape.end(), result.begin(), result.end(), same);
+  if (is_whole) {
     return yes();
+  }
+  if (result.size() != 2) {
+    return no("shape", named(*node.operand(0)) + " has not the product's shape");
   }
   const bool is_row = !addend.shape.empty() && same(addend.shape.back(), result[1]) &&
                       (addend.shape.size() == 1 || (addend.shape.size() == 2 && addend.shape[0].is(1)));
@@ -180,6 +184,9 @@ Claim claim_matmul(const ir::Node& node, const OpInfo& op, const TargetOptions& 
     if (!op.accepts(value->type().element)) {
       return no("element-type", named(*value) + " has an element type the library is not called for");
     }
+    if (value->type().element != node.result()->type().element) {
+      return no("element-type", named(*value) + " is multiplied into another element type");
+    }
   }
   if (Claim arguments = check_matmul_arguments(node, op); !arguments.supported) {
     return arguments;
@@ -190,7 +197,7 @@ Claim claim_matmul(const ir::Node& node, const OpInfo& op, const TargetOptions& 
   const bool has_addend = op.arity == 3;
   const auto first = static_cast<int>(has_addend);
   const ir::TensorType& result = node.result()->type();
-  const size_t rank = op.name == "bmm" ? 3 : 2;
+  const size_t rank = op.name == "bmm" || op.name == "baddbmm" ? 3 : 2;
   if (!shapes_multiply(node.operand(first)->type().shape, node.operand(first + 1)->type().shape, result.shape, rank)) {
     return no("shape", named(*node.operand(first)) + " times " + named(*node.operand(first + 1)) +
                            " is not known to give " + result.to_string());

@@ -1,6 +1,7 @@
 // Describes a product to the library from the sizes and strides of its operands; nothing is packed here.
 #include "pytorch/executor/matmul.h"
 
+#include <ATen/Context.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/baddbmm.h>
 #include <ATen/ops/bmm.h>
@@ -24,16 +25,18 @@ bool is_row_major(std::span<const int64_t> sizes, std::span<const int64_t> strid
   return rank >= 2 && strides[rank - 1] == 1 && strides[rank - 2] >= sizes[rank - 1];
 }
 
-void run_on_host(const program::Matmul& matmul, Registers& registers) {
-  at::Tensor out = registers.host_alias(matmul.target);
-  const at::Tensor a = registers.host_alias(matmul.a);
-  const at::Tensor b = registers.host_alias(matmul.b);
+// PyTorch's own product of tensors that it takes: on the host, or where the library refuses.
+template <typename TensorOf>
+void run_through_pytorch(const program::Matmul& matmul, TensorOf tensor_of) {
+  at::Tensor out = tensor_of(matmul.target);
+  const at::Tensor a = tensor_of(matmul.a);
+  const at::Tensor b = tensor_of(matmul.b);
   const bool batched = a.dim() == 3;
   if (matmul.addend == program::kNoSlot) {
     batched ? at::bmm_out(out, a, b) : at::mm_out(out, a, b);
     return;
   }
-  const at::Tensor addend = registers.host_alias(matmul.addend);
+  const at::Tensor addend = tensor_of(matmul.addend);
   batched ? at::baddbmm_out(out, addend, a, b, matmul.beta, matmul.alpha)
           : at::addmm_out(out, addend, a, b, matmul.beta, matmul.alpha);
 }
@@ -74,6 +77,8 @@ void run_on_cuda(const program::Matmul& matmul, Registers& registers, ir::Elemen
   const auto strides = registers.strides(matmul.target);
   problem.output_leading = strides[strides.size() - 2];
   problem.output_batch_stride = strides.size() == 3 ? strides[0] : 0;
+  // PyTorch's own switch, asked at every call.
+  problem.allow_tf32 = element == ir::ElementType::kFloat32 && at::globalContext().allowTF32CuBLAS();
   libraries::MatmulPointers pointers;
   pointers.a = registers.data(matmul.a);
   pointers.b = registers.data(matmul.b);
@@ -89,6 +94,10 @@ void run_on_cuda(const program::Matmul& matmul, Registers& registers, ir::Elemen
       libraries::matmul(device, problem, pointers, workspace, value_or_raise(device.native_stream(stream)));
   // Given back as soon as the work is queued: whatever reuses it is queued on this stream after it.
   allocator.deallocate(workspace.pointer);
+  if (!result && result.error().code() == ErrorCode::kUnsupported) {
+    run_through_pytorch(matmul, [&](program::Slot slot) { return registers.tensor(slot); });
+    return;
+  }
   value_or_raise(result);
 }
 
@@ -100,7 +109,7 @@ void run_matmul(const program::Matmul& matmul, Registers& registers, const progr
   if (device.kind() == DeviceKind::kCuda) {
     run_on_cuda(matmul, registers, program.slots[static_cast<size_t>(matmul.target)].element, device, index);
   } else {
-    run_on_host(matmul, registers);
+    run_through_pytorch(matmul, [&](program::Slot slot) { return registers.host_alias(slot); });
   }
 }
 

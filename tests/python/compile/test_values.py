@@ -5,6 +5,8 @@ import torch
 import torch.nn.functional as F
 from ways import Way
 
+from tessiq.compile.graph import Observer
+
 NAN, INF = float("nan"), float("inf")
 ODD = torch.tensor([NAN, INF, -INF, -0.0, 0.0, 1.5, -2.0, 3e38, 1e-45])
 
@@ -168,3 +170,44 @@ def test_variance_far_from_zero_keeps_its_digits(way: Way) -> None:
 
 def test_variance_of_one_element_is_nan(way: Way) -> None:
     way.check(lambda x: x.var(1), torch.randn(3, 1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_products_of_every_floating_type(way: Way, seen: Observer, dtype: torch.dtype) -> None:
+    def function(x: torch.Tensor, w: torch.Tensor, row: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        batched = torch.bmm(y, y.transpose(1, 2))
+        return (
+            x @ w,
+            torch.addmm(row, x, w),
+            torch.addmm(x @ w, x, w, beta=0.5, alpha=2),
+            torch.baddbmm(batched, y, y.transpose(1, 2), beta=0.5),
+            w.t() @ x.t(),
+        )
+
+    inputs = [torch.randn(size).to(dtype) for size in ((24, 40), (40, 33), (33,), (5, 7, 9))]
+    truth = function(*(one.double() for one in inputs))
+    eager = function(*inputs)
+    actual = way.compile(function)(*way.send(inputs))
+    for ours, theirs, exact in zip(actual, eager, truth, strict=True):
+        assert ours.dtype == dtype
+        error, eagers = ((one.cpu().double() - exact).abs().max() for one in (ours, theirs))
+        assert error <= 2 * eagers + torch.finfo(dtype).eps * exact.abs().max()
+    (call,) = seen.graphs
+    products = [fate["fate"] for fate in call.compiled.fates() if "mm" in fate["op"]]
+    assert set(products) == {"library"}, products
+
+
+def test_tf32_follows_pytorchs_switch(way: Way) -> None:
+    x, w = torch.randn(256, 512), torch.randn(512, 256)
+    compiled, (x_there, w_there) = way.compile(torch.mm), way.send((x, w))
+    exact = x.double() @ w.double()
+    errors = {}
+    for precision in ("highest", "high", "highest"):
+        torch.set_float32_matmul_precision(precision)
+        try:
+            errors[precision] = (compiled(x_there, w_there).cpu().double() - exact).abs().max().item()
+        finally:
+            torch.set_float32_matmul_precision("highest")
+    assert errors["highest"] < 1e-3
+    if way.device.index and torch.cuda.get_device_capability() >= (8, 0):
+        assert errors["high"] > 4 * errors["highest"]
