@@ -191,7 +191,9 @@ def test_products_of_every_floating_type(way: Way, seen: Observer, dtype: torch.
     for ours, theirs, exact in zip(actual, eager, truth, strict=True):
         assert ours.dtype == dtype
         error, eagers = ((one.cpu().double() - exact).abs().max() for one in (ours, theirs))
-        assert error <= 2 * eagers + torch.finfo(dtype).eps * exact.abs().max()
+        # The truth of float64 is eager's own: another order of its sums is allowed their rounding.
+        rounding = (8 if dtype == torch.float64 else 1) * torch.finfo(dtype).eps
+        assert error <= 2 * eagers + rounding * exact.abs().max()
     (call,) = seen.graphs
     products = [fate["fate"] for fate in call.compiled.fates() if "mm" in fate["op"]]
     assert set(products) == {"library"}, products

@@ -159,9 +159,7 @@ def test_record_stream_of_a_borrowed_result_reaches_pytorchs_allocator():
 
 
 def test_overhead_over_stock_cuda_is_microseconds(capsys):
-    def microseconds(call, n=3000):
-        for _ in range(200):
-            call()
+    def microseconds(call, n=500):
         torch.cuda.synchronize()
         start = time.perf_counter()
         for _ in range(n):
@@ -172,9 +170,12 @@ def test_overhead_over_stock_cuda_is_microseconds(capsys):
     rows = []
     for name, function in (("in place", lambda t: t.add_(1)), ("new output", lambda t: t + 1), ("sort", torch.sort)):
         ours, theirs = torch.ones(64, device="tessiq:1"), torch.ones(64, device="cuda")
-        rows.append(
-            (name, microseconds(lambda f=function, t=ours: f(t)), microseconds(lambda f=function, t=theirs: f(t)))
-        )
+        # The best of several, in turn: other tests run beside this one.
+        pairs = [
+            (microseconds(lambda f=function, t=ours: f(t)), microseconds(lambda f=function, t=theirs: f(t)))
+            for _ in range(8)
+        ]
+        rows.append((name, min(mine for mine, _ in pairs), min(stock for _, stock in pairs)))
     with capsys.disabled():
         for name, mine, stock in rows:
             print(f"\n  {name}: {mine:.2f} us, stock CUDA {stock:.2f} us, difference {mine - stock:.2f} us")
