@@ -104,7 +104,8 @@ struct Step {
     CachingAllocator& allocator = caching_allocator_at(executor.device_);
     void* workspace = nullptr;
     if (const int64_t bytes = kernel.workspace_bytes(arguments, values); bytes > 0) {
-      workspace = value_or_raise(allocator.allocate(Bytes{bytes}, current_stream(executor.device_)));
+      workspace =
+          value_or_raise(allocator.allocate(Bytes{static_cast<size_t>(bytes)}, current_stream(executor.device_)));
     }
     const auto launched =
         kernel.launch(arguments, values, program::resolve(launch.element_count, sizes), workspace, stream);
