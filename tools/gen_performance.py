@@ -1,0 +1,97 @@
+"""bench/results/*.json -> docs/generated/performance.md: what the newest measurement of each benchmark says.
+
+Decides how rows are set beside each other; what was measured, and how, is the benchmarks' to say. The page is checked
+in. `./dev gen` writes it, `./dev gen --check` fails where it is stale.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "generated" / "performance.md"
+PEERS = ("eager", "inductor")
+
+Row = Mapping[str, object]
+
+
+def newest(results: Path, part: str) -> tuple[Mapping[str, object], Sequence[Row]] | None:
+    """The machine and the rows of the last result file in which that part went well."""
+    for path in sorted(results.glob("*.json"), reverse=True):
+        document = json.loads(path.read_text())
+        for one in document["parts"]:
+            if one["name"] == part and one["ok"]:
+                return document["machine"], one["rows"]
+    return None
+
+
+def ratio_text(peer: float, ours: float) -> str:
+    """How many times as fast ours is, with losses in bold."""
+    ratio = peer / ours
+    return f"**{ratio:.2f}**" if ratio < 1 else f"{ratio:.2f}"
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """One line a piece of work: kernel times, the share of the copy ceiling, the ratio to the best peer."""
+    lines = [
+        "| work | copy us | tessiq us | eager us | Inductor us | GB/s | of copy rate | best peer / tessiq |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    works: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        works.setdefault(str(row["work"]), {})[str(row["contender"])] = row
+    for work, by in works.items():
+        times = {name: float(str(row["kernel_us"])) for name, row in by.items()}
+        ours = by["tessiq"]
+        best = min(times[name] for name in PEERS)
+        lines.append(
+            f"| {work} | {times['copy']:.1f} | {times['tessiq']:.1f} | {times['eager']:.1f} | {times['inductor']:.1f} "
+            f"| {float(str(ours['GB_per_s'])):.0f} | {float(str(ours['of_copy_ceiling'])):.1%} "
+            f"| {ratio_text(best, times['tessiq'])} |"
+        )
+    return lines
+
+
+def render(results: Path) -> str:
+    """The whole page."""
+    lines = [
+        "# Performance",
+        "",
+        "Written by `tools/gen_performance.py` from `bench/results/`: never edited. `./dev gpu --only bench` measures.",
+        "",
+        "Clock: kernel execution (CUPTI), the sum over a call's kernels, medians. All contenders of a line ran in",
+        "turn in one process at one precision; results were checked before they were timed. *Copy* is a device copy",
+        "of the first input: GB/s counts the bytes one pass has to move, and the share is of that copy's rate. Peers",
+        "are eager and Inductor in its default mode; ratios of the better one below 1 are losses.",
+    ]
+    for part, title in (("bench_rows", "Rows, columns, copies"), ("bench_chain", "Four elementwise operations")):
+        found = newest(results, part)
+        if found is None:
+            continue
+        machine, rows = found
+        card = str(machine["cards"][0] if isinstance(machine["cards"], list) else machine["cards"])
+        lines += ["", f"## {title}", "", f"{machine['date']}, {card}, PyTorch {machine['torch']}.", "", *table(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Writes the page; with --check, 1 where it is stale."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    text = render(ROOT / "bench" / "results")
+    if options.check:
+        if not PAGE.exists() or PAGE.read_text() != text:
+            print(f"{PAGE.relative_to(ROOT)} is stale: run ./dev gen", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
