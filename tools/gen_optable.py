@@ -206,7 +206,6 @@ def check_row(row: Row) -> None:
     if row.combine:
         one_of(row.combine, COMBINE, "combine")
         require(row.category == "reduction", f"a {row.category} row combines nothing")
-    require(not (row.kernel and row.category == "reduction" and not row.combine), "a reduction we run combines")
     loops = row.category in ("elementwise", "copy", "creation")
     if row.kernel and loops:
         require(bool(row.expressions()), "a loop the backend runs needs an expression")
@@ -219,6 +218,7 @@ def check_row(row: Row) -> None:
         for name, _ in row.parameters:
             tested = any(key == name for case in row.cases for key, _ in case.when)
             require(name in reads or tested, f"parameter {name} is never read")
+    require(not (row.kernel and row.category == "reduction" and not row.combine), "a reduction we run combines")
     for position in (*row.bool_arguments, *row.unread):
         require(0 <= position < row.arity, f"there is no argument {position}")
 

@@ -1,6 +1,6 @@
 """Several threads call, and compile, at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,6 +8,16 @@ import torch
 from ways import same
 
 THREADS = 4
+
+
+@pytest.fixture(autouse=True)
+def dynamos_settings_come_back() -> Iterator[None]:
+    """Each call of a function compiled with ``dynamic=`` sets and restores global settings of Dynamo; from several
+    threads at once, the last to restore may put back what another had set."""
+    config = torch._dynamo.config
+    before = (config.automatic_dynamic_shapes, config.assume_static_by_default)
+    yield
+    config.automatic_dynamic_shapes, config.assume_static_by_default = before
 
 
 def products(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
