@@ -112,5 +112,7 @@ def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     table[_aten.linalg_vector_norm.default] = _vector_norm
     table[_aten.max.dim] = _extreme(torch.amax, torch.argmax)
     table[_aten.min.dim] = _extreme(torch.amin, torch.argmin)
+    # PyTorch's entry gives the weights where the operator's backward reads their log-sum-exp: training would go wrong.
+    table.pop(_aten._scaled_dot_product_flash_attention_for_cpu.default, None)
     table[_aten._transformer_encoder_layer_fwd.default] = encoder_layer
     return table
