@@ -13,7 +13,8 @@ THREADS = 4
 @pytest.fixture(autouse=True)
 def dynamos_settings_come_back() -> Iterator[None]:
     """Each call of a function compiled with ``dynamic=`` sets and restores global settings of Dynamo; from several
-    threads at once, the last to restore may put back what another had set."""
+    threads at once, the last to restore may put back what another had set.
+    """
     config = torch._dynamo.config
     before = (config.automatic_dynamic_shapes, config.assume_static_by_default)
     yield
