@@ -58,15 +58,20 @@ foreach(folder IN LISTS tessiq_cuda_folders)
 endforeach()
 
 if(TESSIQ_HAS_CUDA)
-    # cuDNN's headers come in a wheel of their own, beside the rest.
+    # cuDNN's headers come in a wheel of their own, those of its graph API (header-only) in another, which lies in the
+    # folder beside the first.
     set(TESSIQ_HAS_CUDNN OFF)
     foreach(folder IN LISTS TESSIQ_SITE_NVIDIA)
-        if(EXISTS "${folder}/cudnn/include/cudnn.h")
+        if(EXISTS "${folder}/cudnn/include/cudnn.h" AND EXISTS "${folder}/../include/cudnn_frontend.h")
             set(TESSIQ_HAS_CUDNN ON)
+            set(TESSIQ_CUDNN_FRONTEND_INCLUDE_DIR "${folder}/../include")
             target_include_directories(tessiq_cuda_headers SYSTEM INTERFACE "${folder}/cudnn/include")
             break()
         endif()
     endforeach()
+    if(NOT TESSIQ_HAS_CUDNN)
+        message(STATUS "no cuDNN headers found: convolutions run through PyTorch")
+    endif()
 elseif(TESSIQ_CUDA STREQUAL "ON")
     message(FATAL_ERROR "TESSIQ_CUDA=ON, but no folder holds cuda.h, cublasLt.h, crt/host_defines.h and nv/target "
         "of CUDA ${TESSIQ_TORCH_CUDA_VERSION}; looked in ${tessiq_cuda_folders}; other versions: ${tessiq_cuda_seen}. "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/convolution.h"
 #include "analysis/element_step.h"
 #include "analysis/loop_access.h"
 #include "analysis/matmul_layout.h"
@@ -214,6 +215,48 @@ Claim claim_matmul(const ir::Node& node, const OpInfo& op, const TargetOptions& 
   return yes();
 }
 
+// Whether a library reads the operand as it lies, or from a packed copy that can be described.
+Claim check_packable(const ir::Value& operand, ChannelOrder order, const ir::Graph* definitions) {
+  if (lies_in(operand.type(), order, definitions)) {
+    return yes();
+  }
+  const Result<ir::TensorType> packed = in_order(operand.type(), order);
+  return packed ? yes() : no("layout", named(operand) + ": " + packed.error().message());
+}
+
+Claim claim_convolution(const ir::Node& node, const OpInfo& op, const TargetOptions& target,
+                        const ir::Graph* definitions) {
+  const Result<Convolution> convolution = convolution_of(node);
+  if (!convolution) {
+    return no("unknown-keyword", convolution.error().message());
+  }
+  const ir::ElementType element = node.operand(0)->type().element;
+  if (!op.accepts(element)) {
+    return no("element-type", named(*node.operand(0)) + " has an element type the library is not called for");
+  }
+  for (const ir::Value* operand : node.operands()) {
+    if (operand->type().element != element) {
+      return no("element-type", named(*operand) + " is convolved with another element type");
+    }
+  }
+  if (Claim sizes = check_sizes(node); !sizes.supported) {
+    return sizes;
+  }
+  const Result<ChannelOrder> order = channel_order(node, *convolution, definitions);
+  if (!order) {
+    return no("layout", order.error().message());
+  }
+  for (const ir::Value* operand : node.operands()) {
+    if (Claim packable = check_packable(*operand, *order, definitions); !packable.supported) {
+      return packable;
+    }
+  }
+  if (!target.has_convolution) {
+    return no("no-library", "there is no convolution library on this target");
+  }
+  return yes();
+}
+
 Claim claim_other(const ir::Node& node, const OpInfo& op) {
   if (op.category == Category::kMovement) {
     return yes();  // a view computes nothing, whatever the elements are
@@ -251,7 +294,14 @@ Claim claim(const ir::Node& node, const TargetOptions& target, const ir::Graph* 
   if (op->is_reduction()) {
     return claim_reduction(node, *op, target, definitions);
   }
-  return op->category == Category::kMatmul ? claim_matmul(node, *op, target) : claim_other(node, *op);
+  switch (op->category) {
+    case Category::kMatmul:
+      return claim_matmul(node, *op, target);
+    case Category::kConvolution:
+      return claim_convolution(node, *op, target, definitions);
+    default:
+      return claim_other(node, *op);
+  }
 }
 
 const std::vector<ClaimReason>& claim_reasons() {
@@ -266,7 +316,7 @@ const std::vector<ClaimReason>& claim_reasons() {
       {"element-type", "the kernel does not compute in this element type"},
       {"shape", "operands that are not known to fit the result, or too many axes"},
       {"no-compiler", "the target has no compiler for generated loops"},
-      {"no-library", "the target has no matrix multiply library"},
+      {"no-library", "the target has no library for matrix multiplies or convolutions"},
   };
   return reasons;
 }

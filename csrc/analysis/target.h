@@ -11,6 +11,7 @@ struct TargetOptions {
   UnclaimedPlace unclaimed = UnclaimedPlace::kHost;
   bool has_generated_loops = true;  // an emitter, and a compiler for what it writes
   bool has_matmul = true;           // cuBLASLt, or ATen on the reference device
+  bool has_convolution = true;      // cuDNN, or ATen on the reference device
 };
 
 }  // namespace tessiq::analysis

@@ -28,6 +28,8 @@ class DynamicLibrary {
   // Loads a file that lies beside this one and that this library will look for by name alone. Where there is none,
   // nothing is lost: the library then searches the system's path itself.
   void load_companion(const std::string& file_name) const;
+  // What dlopen gave, for headers of others that look functions up themselves.
+  void* handle() const { return handle_; }
   // The file it was loaded from, for messages.
   std::string path() const;
 

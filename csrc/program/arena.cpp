@@ -53,6 +53,13 @@ class ArenaUsers {
     }
   }
   void operator()(const Matmul& matmul) { written(matmul.target); }
+  void operator()(const Convolution& convolution) {
+    for (const Slot slot : convolution.targets) {
+      if (slot != kNoSlot) {
+        written(slot);
+      }
+    }
+  }
   void operator()(const Pack& pack) { written(pack.target); }
   void operator()(const Dispatch& dispatch) {
     if (!dispatch.may_keep_operands) {

@@ -50,6 +50,7 @@ struct SlotsOf {
       add_slot(slots, target);
     }
   }
+  void operator()(const Convolution& convolution) const { (*this)(convolution.otherwise); }
   void operator()(const Free&) const {}
 };
 

@@ -127,6 +127,9 @@ Result<void> Lowering::lower_node(const ir::Node& node) {
     if (row != nullptr && row->category == optable::Category::kMatmul) {
       return lower_matmul(node);
     }
+    if (row != nullptr && row->category == optable::Category::kConvolution) {
+      return lower_convolution(node);
+    }
     if (row != nullptr && row->category == optable::Category::kCopy) {
       return lower_pack(node);
     }

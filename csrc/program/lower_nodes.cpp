@@ -131,6 +131,25 @@ Result<void> Lowering::lower_matmul(const ir::Node& node) {
   return {};
 }
 
+Result<void> Lowering::lower_convolution(const ir::Node& node) {
+  Convolution convolution;
+  TESSIQ_ASSIGN_OR_RETURN(convolution.numbers, analysis::convolution_of(node));
+  const analysis::Convolution& numbers = convolution.numbers;
+  TESSIQ_ASSIGN_OR_RETURN(convolution.otherwise, dispatch_of(node, Place::kDevice));
+  const auto slot_of = [&](int operand) -> Result<Slot> { return read(node.operand(operand), Place::kDevice); };
+  TESSIQ_ASSIGN_OR_RETURN(convolution.input, slot_of(numbers.input));
+  TESSIQ_ASSIGN_OR_RETURN(convolution.weight, slot_of(numbers.weight));
+  if (numbers.is_backward) {
+    TESSIQ_ASSIGN_OR_RETURN(convolution.gradient, slot_of(numbers.gradient));
+  }
+  for (size_t i = 0; i < (numbers.is_backward ? 2U : 1U); ++i) {
+    convolution.targets.push_back(numbers.wanted[i] ? convolution.otherwise.targets[i] : kNoSlot);
+  }
+  program_.instructions.emplace_back(std::move(convolution));
+  record(node, Fate::kLibrary);
+  return {};
+}
+
 Result<void> Lowering::lower_views(const ir::Node& node, const ir::SizeList& offsets) {
   if (offsets.size() != static_cast<size_t>(node.result_count())) {
     return internal("one view offset a result was expected");
@@ -182,8 +201,7 @@ Result<Argument> Lowering::list_argument(const ir::Node& node, const ir::SizeLis
   return Argument(std::move(list));
 }
 
-Result<void> Lowering::lower_dispatch(const ir::Node& node) {
-  const Place place = place_of(node);
+Result<Dispatch> Lowering::dispatch_of(const ir::Node& node, Place place) {
   Dispatch dispatch;
   dispatch.op = node.op();
   dispatch.place = place;
@@ -233,6 +251,12 @@ Result<void> Lowering::lower_dispatch(const ir::Node& node) {
     }
     dispatch.targets.push_back(slot);
   }
+  return dispatch;
+}
+
+Result<void> Lowering::lower_dispatch(const ir::Node& node) {
+  const Place place = place_of(node);
+  TESSIQ_ASSIGN_OR_RETURN(Dispatch dispatch, dispatch_of(node, place));
   program_.instructions.emplace_back(std::move(dispatch));
   record(node, place == Place::kDevice ? Fate::kDispatchedOnDevice : Fate::kDispatchedOnHost);
   return {};

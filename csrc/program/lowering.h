@@ -25,9 +25,12 @@ class Lowering {
   Result<void> lower_node(const ir::Node& node);
   Result<void> lower_group(const ir::Node& node, int64_t group);
   Result<void> lower_matmul(const ir::Node& node);
+  Result<void> lower_convolution(const ir::Node& node);
   Result<void> lower_views(const ir::Node& node, const ir::SizeList& offsets);
   Result<void> lower_pack(const ir::Node& node);
   Result<void> lower_dispatch(const ir::Node& node);
+  // The node as a call of PyTorch's operator, its operands read and its results defined at `place`.
+  Result<Dispatch> dispatch_of(const ir::Node& node, Place place);
   Result<void> bind_results();
   void insert_frees();
 

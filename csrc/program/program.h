@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/convolution.h"
 #include "analysis/memory_plan.h"
 #include "codegen/emit/loop_kernel.h"
 #include "ir/attribute.h"
@@ -107,12 +108,29 @@ struct Dispatch {
   // A result may share memory with an operand, or the operator may hold on to one after it has returned.
   bool may_keep_operands = true;
 };
+// A convolution without a bias, or the gradients of one, through a library. Its tensors have their channels in one
+// order, as analysis::channel_order says.
+struct Convolution {
+  analysis::Convolution numbers;
+  Slot input = kNoSlot;
+  Slot weight = kNoSlot;
+  Slot gradient = kNoSlot;  // backward: the output's
+  // Forward: the output. Backward: the gradients of input and weight; kNoSlot for one that nobody asked for.
+  std::vector<Slot> targets;
+  Dispatch otherwise;  // the same work as PyTorch's operator, for a device without a library and for what one refuses
+};
 // Drops slots nothing reads any more, so that the allocator can reuse their memory.
 struct Free {
   std::vector<Slot> slots;
 };
 
-using Instruction = std::variant<Move, Launch, Matmul, View, Pack, Dispatch, Free>;
+using Instruction = std::variant<Move, Launch, Matmul, Convolution, View, Pack, Dispatch, Free>;
+
+// The operator call that an instruction is, or may come down to; null where there is none.
+inline const Dispatch* dispatch_in(const Instruction& instruction) {
+  const auto* convolution = std::get_if<Convolution>(&instruction);
+  return convolution != nullptr ? &convolution->otherwise : std::get_if<Dispatch>(&instruction);
+}
 
 struct InputSpec {
   std::string name;

@@ -58,18 +58,12 @@ class Writer {
   void operator()(const Pack& pack) {
     line("  pack " + slot(pack.target) + ": " + type(pack.target) + " = " + slot(pack.source));
   }
+  void operator()(const Convolution& convolution) {
+    line("  convolution " + list(convolution.otherwise.targets) + " = " + call(convolution.otherwise));
+  }
   void operator()(const Dispatch& dispatch) {
-    std::string text = "  dispatch " + list(dispatch.targets) + " = " + dispatch.op + "(";
-    bool first = true;
-    for (const Argument& argument : dispatch.positional) {
-      text += (first ? "" : ", ") + argument_text(argument);
-      first = false;
-    }
-    for (const auto& [name, argument] : dispatch.keywords) {
-      text += (first ? "" : ", ") + name + "=" + argument_text(argument);
-      first = false;
-    }
-    line(text + ") on " + (dispatch.place == Place::kDevice ? "device" : "host"));
+    line("  dispatch " + list(dispatch.targets) + " = " + call(dispatch) + " on " +
+         (dispatch.place == Place::kDevice ? "device" : "host"));
   }
   void operator()(const Free& free) { line("  free " + list(free.slots)); }
 
@@ -90,6 +84,17 @@ class Writer {
       text += (text.empty() ? "" : ", ") + slot(one);
     }
     return text;
+  }
+
+  std::string call(const Dispatch& dispatch) const {
+    std::string arguments;
+    for (const Argument& argument : dispatch.positional) {
+      arguments += (arguments.empty() ? "" : ", ") + argument_text(argument);
+    }
+    for (const auto& [name, argument] : dispatch.keywords) {
+      arguments += (arguments.empty() ? "" : ", ") + name + "=" + argument_text(argument);
+    }
+    return dispatch.op + "(" + arguments + ")";
   }
 
   std::string arena_text() const {

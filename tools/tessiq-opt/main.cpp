@@ -38,6 +38,7 @@ struct Options {
   bool timing = false;
   bool no_loops = false;
   bool no_matmul = false;
+  bool no_convolution = false;
 };
 
 void declare(CLI::App& app, Options& options) {
@@ -62,6 +63,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--size", options.sizes, "the value of a symbol for --memory-plan, as in s0=32");
   app.add_flag("--no-loops", options.no_loops, "a target without a compiler for generated loops");
   app.add_flag("--no-matmul", options.no_matmul, "a target without a library for matrix products");
+  app.add_flag("--no-convolution", options.no_convolution, "a target without a library for convolutions");
 }
 
 passes::TargetOptions target_of(const Options& options) {
@@ -69,6 +71,7 @@ passes::TargetOptions target_of(const Options& options) {
   target.unclaimed = options.unclaimed == "device" ? UnclaimedPlace::kDevice : UnclaimedPlace::kHost;
   target.has_generated_loops = !options.no_loops;
   target.has_matmul = !options.no_matmul;
+  target.has_convolution = !options.no_convolution;
   return target;
 }
 

@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <unordered_map>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "codegen/libraries/matmul_plan.h"
 #include "codegen/libraries/matmul_problem.h"
+#include "codegen/libraries/plan_cache.h"
 #include "codegen/loaded_kernel.h"
 #include "cuda_api/cuda_error.h"
 #include "runtime/cuda/cuda_device.h"
@@ -22,14 +17,9 @@
 namespace tessiq::libraries {
 namespace {
 
-// Everything a plan depends on, as numbers.
-using PlanKey = std::array<int64_t, 28>;
+using MatmulKey = PlanKey<28>;
 
-struct PlanKeyHash {
-  size_t operator()(const PlanKey& key) const { return XXH3_64bits(key.data(), sizeof(key)); }
-};
-
-void append(PlanKey& key, size_t& used, const analysis::MatrixLayout& matrix) {
+void append(MatmulKey& key, size_t& used, const analysis::MatrixLayout& matrix) {
   for (const int64_t number :
        {matrix.rows, matrix.columns, matrix.leading, int64_t{matrix.transposed}, matrix.batch, matrix.batch_stride}) {
     key[used++] = number;
@@ -37,8 +27,8 @@ void append(PlanKey& key, size_t& used, const analysis::MatrixLayout& matrix) {
 }
 
 // The part that describe_matmul_choice knows: the problem itself.
-PlanKey problem_key(Ordinal device, const MatmulProblem& problem) {
-  PlanKey key{};
+MatmulKey problem_key(Ordinal device, const MatmulProblem& problem) {
+  MatmulKey key{};
   size_t used = 0;
   append(key, used, problem.a);
   append(key, used, problem.b);
@@ -52,7 +42,7 @@ PlanKey problem_key(Ordinal device, const MatmulProblem& problem) {
   return key;
 }
 
-PlanKey with_call(PlanKey key, const Alignments& alignments, const MatmulPointers& pointers, Bytes workspace) {
+MatmulKey with_call(MatmulKey key, const Alignments& alignments, const MatmulPointers& pointers, Bytes workspace) {
   key[23] = alignments.a;
   key[24] = alignments.b;
   key[25] = alignments.addend | (int64_t{alignments.output} << 16);
@@ -62,44 +52,17 @@ PlanKey with_call(PlanKey key, const Alignments& alignments, const MatmulPointer
   return key;
 }
 
-// Bounded: a model with changing sizes makes a new problem every call, and a lost plan costs one heuristic.
-class PlanCache {
- public:
-  std::shared_ptr<MatmulPlan> find(const PlanKey& key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = plans_.find(key);
-    return found == plans_.end() ? nullptr : found->second;
-  }
-  void add(const PlanKey& key, const PlanKey& problem, std::shared_ptr<MatmulPlan> plan) {
-    const std::lock_guard lock(mutex_);
-    latest_[problem] = plan;
-    if (!plans_.emplace(key, std::move(plan)).second) {
-      return;
-    }
-    order_.emplace_back(key, problem);
-    if (order_.size() > kMostPlans) {
-      plans_.erase(order_.front().first);
-      latest_.erase(order_.front().second);
-      order_.pop_front();
-    }
-  }
-  std::shared_ptr<MatmulPlan> latest(const PlanKey& problem) {
-    const std::lock_guard lock(mutex_);
-    const auto found = latest_.find(problem);
-    return found == latest_.end() ? nullptr : found->second;
-  }
-
- private:
-  static constexpr size_t kMostPlans = 4096;
-  std::mutex mutex_;
-  std::unordered_map<PlanKey, std::shared_ptr<MatmulPlan>, PlanKeyHash> plans_;
-  std::unordered_map<PlanKey, std::shared_ptr<MatmulPlan>, PlanKeyHash> latest_;
-  std::deque<std::pair<PlanKey, PlanKey>> order_;
-};
+using MatmulPlans = PlanCache<MatmulKey, std::shared_ptr<MatmulPlan>>;
 
 // Neither is destroyed: at exit the driver may be gone before statics are.
-PlanCache& plans() {
-  static auto* cache = new PlanCache();
+MatmulPlans& plans() {
+  static auto* cache = new MatmulPlans();
+  return *cache;
+}
+
+// By the problem alone: what last ran for it.
+MatmulPlans& latest_plans() {
+  static auto* cache = new MatmulPlans();
   return *cache;
 }
 
@@ -129,15 +92,16 @@ Result<void> run(CudaDevice& device, const MatmulProblem& problem, const MatmulP
   const Alignments alignments{alignment_of(pointers.a), alignment_of(pointers.b),
                               alignment_of(problem.addend == Addend::kNone ? pointers.output : pointers.addend),
                               alignment_of(pointers.output)};
-  const PlanKey key_of_problem = problem_key(device.ordinal(), problem);
-  const PlanKey key = with_call(key_of_problem, alignments, pointers, workspace.size);
+  const MatmulKey key_of_problem = problem_key(device.ordinal(), problem);
+  const MatmulKey key = with_call(key_of_problem, alignments, pointers, workspace.size);
   TESSIQ_RETURN_IF_ERROR(device.select());
-  std::shared_ptr<MatmulPlan> plan = plans().find(key);
+  std::shared_ptr<MatmulPlan> plan = plans().find(key).value_or(nullptr);
   if (plan == nullptr) {
     TESSIQ_ASSIGN_OR_RETURN(const CublasLtApi* api, cublaslt_api());
     TESSIQ_ASSIGN_OR_RETURN(cublasLtHandle_t handle, handle_of(*api, device));
     TESSIQ_ASSIGN_OR_RETURN(plan, MatmulPlan::create(*api, handle, problem, alignments, pointers, workspace.size));
-    plans().add(key, key_of_problem, plan);
+    plans().set(key, plan);
+    latest_plans().set(key_of_problem, plan);
   }
   TESSIQ_RETURN_IF_ERROR(plan->run(pointers, workspace, static_cast<cudaStream_t>(native_stream)));
   codegen::kernel_counters().library_calls.fetch_add(1, std::memory_order_relaxed);
@@ -194,11 +158,11 @@ Result<void> matmul(Device& device, const MatmulProblem& problem, const MatmulPo
 
 Result<std::string> describe_matmul_choice(Device& device, const MatmulProblem& problem) {
   TESSIQ_ASSIGN_OR_RETURN(CudaDevice * cuda_device, gpu(device));
-  const std::shared_ptr<MatmulPlan> plan = plans().latest(problem_key(cuda_device->ordinal(), simplified(problem)));
-  if (plan == nullptr) {
+  const auto plan = latest_plans().find(problem_key(cuda_device->ordinal(), simplified(problem)));
+  if (!plan) {
     return not_found("this matrix multiply has not run on this device");
   }
-  return plan->describe();
+  return (*plan)->describe();
 }
 
 }  // namespace tessiq::libraries

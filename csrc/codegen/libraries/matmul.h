@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analysis/matmul_layout.h"
+#include "codegen/libraries/workspace.h"
 #include "ir/element_type.h"
 #include "runtime/device.h"
 #include "support/result.h"
@@ -50,12 +51,6 @@ struct MatmulPointers {
   const void* b = nullptr;
   const void* addend = nullptr;
   void* output = nullptr;
-};
-
-// Scratch memory on the device, free for reuse once later work of the same stream runs. Aligned to 256 bytes.
-struct Workspace {
-  void* pointer = nullptr;
-  Bytes size;
 };
 
 // What to hand over for the best choice of algorithm on this device (32 MiB on compute capability 9.0 and later).

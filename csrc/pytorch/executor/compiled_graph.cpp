@@ -4,6 +4,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "codegen/libraries/convolution.h"
 #include "ir/text/text.h"
 #include "pytorch/device/identity.h"
 #include "support/log.h"
@@ -26,6 +27,10 @@ analysis::TargetOptions target_of(const CompileOptions& options, bool has_compil
   target.unclaimed = options.unclaimed;
   target.has_generated_loops = has_compiler && !options.interpret;
   target.has_matmul = !options.interpret;
+  const Device& device = device_at(options.device);
+  // The reference device runs PyTorch's operator, as it does for products.
+  target.has_convolution =
+      !options.interpret && (device.kind() != DeviceKind::kCuda || libraries::has_convolutions(device));
   return target;
 }
 

@@ -12,6 +12,7 @@
 #include "program/size_table.h"
 #include "pytorch/device/identity.h"
 #include "pytorch/device/raise.h"
+#include "pytorch/executor/convolution.h"
 #include "pytorch/executor/matmul.h"
 
 namespace tessiq::pytorch {
@@ -129,15 +130,18 @@ struct Step {
     registers.tensor(pack.target).copy_(registers.tensor(pack.source));
   }
 
-  void operator()(const program::Dispatch& dispatch) const {
-    std::vector<at::Tensor> results = executor.calls_[index]->call(registers, sizes);
-    TORCH_CHECK(results.size() >= dispatch.targets.size(), dispatch.op, " gave ", results.size(), " results where ",
-                dispatch.targets.size(), " were traced");
-    for (size_t i = 0; i < dispatch.targets.size(); ++i) {
-      if (dispatch.targets[i] != program::kNoSlot) {
-        registers.set(dispatch.targets[i], std::move(results[i]), dispatch.op.c_str());
-      }
+  void operator()(const program::Convolution& convolution) const {
+    if (run_convolution(convolution, registers, executor.program_, device, executor.device_)) {
+      ++executor.counters_.library_calls;
+      return;
     }
+    call_operator(convolution.otherwise);
+    // The reference device's library is PyTorch.
+    ++(device.kind() == DeviceKind::kCuda ? executor.counters_.dispatches_on_device : executor.counters_.library_calls);
+  }
+
+  void operator()(const program::Dispatch& dispatch) const {
+    call_operator(dispatch);
     ++(dispatch.place == program::Place::kDevice ? executor.counters_.dispatches_on_device
                                                  : executor.counters_.dispatches_on_host);
   }
@@ -145,6 +149,17 @@ struct Step {
   void operator()(const program::Free& free) const {
     for (program::Slot slot : free.slots) {
       registers.free(slot);
+    }
+  }
+
+  void call_operator(const program::Dispatch& dispatch) const {
+    std::vector<at::Tensor> results = executor.calls_[index]->call(registers, sizes);
+    TORCH_CHECK(results.size() >= dispatch.targets.size(), dispatch.op, " gave ", results.size(), " results where ",
+                dispatch.targets.size(), " were traced");
+    for (size_t i = 0; i < dispatch.targets.size(); ++i) {
+      if (dispatch.targets[i] != program::kNoSlot) {
+        registers.set(dispatch.targets[i], std::move(results[i]), dispatch.op.c_str());
+      }
     }
   }
 
@@ -177,7 +192,7 @@ Executor::Executor(program::Program program, std::vector<std::shared_ptr<codegen
       arena_plans_(program_),
       kept_(std::move(kept_inputs)) {
   for (const program::Instruction& instruction : program_.instructions) {
-    const auto* dispatch = std::get_if<program::Dispatch>(&instruction);
+    const program::Dispatch* dispatch = program::dispatch_in(instruction);
     calls_.push_back(dispatch == nullptr ? nullptr
                                          : std::make_unique<PreparedCall>(*dispatch, places_.of(dispatch->place)));
   }

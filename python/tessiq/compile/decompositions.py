@@ -103,6 +103,52 @@ def _extreme(values: Callable[..., torch.Tensor], places: Callable[..., torch.Te
     return decomposition
 
 
+def _convolution(
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    transposed: bool,
+    output_padding: list[int],
+    groups: int,
+) -> torch.Tensor:
+    """The bias added by a loop, which takes in what follows it."""
+    if bias is None or x.is_complex():
+        return NotImplemented  # type: ignore[no-any-return]
+    result: torch.Tensor = _aten.convolution(
+        x, weight, None, stride, padding, dilation, transposed, output_padding, groups
+    )
+    return result + bias.reshape([-1] + [1] * (result.dim() - 2))
+
+
+def _convolution_backward(
+    gradient: torch.Tensor,
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    bias_sizes: list[int] | None,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    transposed: bool,
+    output_padding: list[int],
+    groups: int,
+    output_mask: list[bool],
+) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
+    """The gradient of the bias as a sum, which is a reduction like any other."""
+    if not output_mask[2] or x.is_complex():
+        return NotImplemented  # type: ignore[no-any-return]
+    of_bias = gradient.sum([axis for axis in range(gradient.dim()) if axis != 1])
+    if not output_mask[0] and not output_mask[1]:
+        return None, None, of_bias
+    of_input, of_weight, _ = _aten.convolution_backward(
+        gradient, x, weight, None, stride, padding, dilation, transposed, output_padding, groups,
+        [output_mask[0], output_mask[1], False],
+    )  # fmt: skip
+    return of_input, of_weight, of_bias
+
+
 def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     """A fresh table for one compile, since AOTAutograd changes the one it is given."""
     table: dict[torch._ops.OperatorBase, Decomposition] = dict(core_aten_decompositions())
@@ -112,6 +158,8 @@ def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     table[_aten.linalg_vector_norm.default] = _vector_norm
     table[_aten.max.dim] = _extreme(torch.amax, torch.argmax)
     table[_aten.min.dim] = _extreme(torch.amin, torch.argmin)
+    table[_aten.convolution.default] = _convolution
+    table[_aten.convolution_backward.default] = _convolution_backward
     # PyTorch's entry gives the weights where the operator's backward reads their log-sum-exp: training would go wrong.
     table.pop(_aten._scaled_dot_product_flash_attention_for_cpu.default, None)
     table[_aten._transformer_encoder_layer_fwd.default] = encoder_layer

@@ -42,6 +42,19 @@ const Refusal kRefusals[] = {
     {"shape", "%a: f32[1, 1, 1, 1, 1, 1, 1, 1, 1]", "%x: f32[1, 1, 1, 1, 1, 1, 1, 1, 1] = relu(%a)"},
     {"shape", "%a: f32[4, 8], %b: f32[4, 8]", "%x: f32[4, 8] = mm(%a, %b)"},
     {"shape", "%a: f32[2, 4, 4], %b: f32[1, 4, 4]", "%x: f32[2, 4, 4] = bmm(%a, %b)"},
+    {"unknown-keyword", "%a: f32[2, 3, 5, 5], %w: f32[4, 3, 3, 3], %b: f32[4]",
+     "%x: f32[2, 4, 3, 3] = convolution(%a, %w, %b) {3 = [1], 4 = [0], 5 = [1], 6 = false, 7 = [0], 8 = 1}"},
+    {"unknown-keyword", "%a: f32[2, 3, 5, 5], %w: f32[4, 3, 3, 3]",
+     "%x: f32[2, 4, 3, 3] = convolution(%a, %w) {3 = [0], 4 = [0], 5 = [1], 6 = false, 7 = [0], 8 = 1}"},
+    {"unknown-keyword", "%a: f32[3, 5], %w: f32[4, 3]",
+     "%x: f32[3, 4] = convolution(%a, %w) {3 = [], 4 = [], 5 = [], 6 = false, 7 = [], 8 = 1}"},
+    {"element-type", "%a: f32[2, 3, 5, 5], %w: f16[4, 3, 3, 3]",
+     "%x: f32[2, 4, 3, 3] = convolution(%a, %w) {3 = [1], 4 = [0], 5 = [1], 6 = false, 7 = [0], 8 = 1}"},
+    {"layout", "%a: f32[2, 3, 5, 5], %w: f32[4, 3, 3, 3]",
+     "%x: f32[2, 4, 3, 3]{36, 9, 1, 3} = convolution(%a, %w) {3 = [1], 4 = [0], 5 = [1], 6 = false, 7 = [0], 8 = 1}"},
+    // The strides of a copy with the channels last would be products of symbols.
+    {"layout", "%a: f32[2, 3, s0, s1], %w: f32[4, 3, 3, 3]",
+     "%x: f32[2, 4, 9, 9]{324, 1, 36, 4} = convolution(%a, %w) {3 = [1], 4 = [0], 5 = [1], 6 = false, 7 = [0], 8 = 1}"},
 };
 
 TEST(Claim, RefusesWithTheIdOfTheReason) {
@@ -78,8 +91,14 @@ TEST(Claim, TargetWithoutCompilerOrLibraryIsTheLastReason) {
   EXPECT_EQ(claim(only_node(*loop), target).reason_id, "no-compiler");
   const auto bad_loop = one_node("%a: f32[4]", "%x: f32[4] = relu(%a) {slope = 0.5}");
   EXPECT_EQ(claim(only_node(*bad_loop), target).reason_id, "unknown-keyword");
+  target.has_convolution = false;
   const auto product = one_node("%a: f32[4, 4]", "%x: f32[4, 4] = mm(%a, %a)");
   EXPECT_EQ(claim(only_node(*product), target).reason_id, "no-library");
+  const auto convolution =
+      one_node("%a: f32[2, 3, 5, 5], %w: f32[4, 3, 3, 3]",
+               "%x: f32[2, 4, 3, 3] = convolution(%a, %w) {3 = [1], 4 = [0], 5 = [1], 6 = false, 7 = [0], 8 = 1}");
+  EXPECT_EQ(claim(only_node(*convolution), target).reason_id, "no-library");
+  EXPECT_TRUE(claim(only_node(*convolution), {}).supported);
 }
 
 TEST(Claim, TakesEmptyTensorsScalarsAndEightAxes) {
