@@ -195,7 +195,7 @@ def check_row(row: Row) -> None:
     require(re.fullmatch(r"[a-z_][a-z0-9_]*", row.name) is not None, "a name is lower case letters, digits and _")
     for spelling in row.aten:
         require(
-            re.fullmatch(r"(aten|prims)(\.\w+){2}|tessiq\.\w+", spelling) is not None,
+            re.fullmatch(r"(aten|prims|tessiq)(\.\w+){2}|tessiq\.\w+", spelling) is not None,
             f"{spelling!r} is not an operator",
         )
     one_of(row.category, CATEGORIES, "category")

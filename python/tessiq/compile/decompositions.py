@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._prims_common import suggest_memory_format
 
 from tessiq.device.encoder_layer import encoder_layer
 
@@ -29,6 +30,9 @@ _BEYOND_CORE = (
 )
 
 Decomposition = Callable[..., object]
+
+# Stride, padding, dilation, transposed, padding of the output, groups.
+_ConvolutionNumbers = tuple[list[int], list[int], list[int], bool, list[int], int]
 
 
 def _var_mean(
@@ -103,24 +107,23 @@ def _extreme(values: Callable[..., torch.Tensor], places: Callable[..., torch.Te
     return decomposition
 
 
+def _channels_last(x: torch.Tensor, weight: torch.Tensor) -> bool:
+    """Whether eager gives a result with its channels last, and tracing on this device does not: see the operators."""
+    return x.device.type == "tessiq" and any(
+        suggest_memory_format(one) in (torch.channels_last, torch.channels_last_3d) for one in (x, weight)
+    )
+
+
 def _convolution(
-    x: torch.Tensor,
-    weight: torch.Tensor,
-    bias: torch.Tensor | None,
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    transposed: bool,
-    output_padding: list[int],
-    groups: int,
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, *numbers: *_ConvolutionNumbers
 ) -> torch.Tensor:
     """The bias added by a loop, which takes in what follows it."""
-    if bias is None or x.is_complex():
+    channels_last = _channels_last(x, weight)
+    if x.is_complex() or (bias is None and not channels_last):
         return NotImplemented  # type: ignore[no-any-return]
-    result: torch.Tensor = _aten.convolution(
-        x, weight, None, stride, padding, dilation, transposed, output_padding, groups
-    )
-    return result + bias.reshape([-1] + [1] * (result.dim() - 2))
+    operator = torch.ops.tessiq.convolution_channels_last if channels_last else _aten.convolution
+    result: torch.Tensor = operator(x, weight, None, *numbers)
+    return result if bias is None else result + bias.reshape([-1] + [1] * (result.dim() - 2))
 
 
 def _convolution_backward(
@@ -128,24 +131,19 @@ def _convolution_backward(
     x: torch.Tensor,
     weight: torch.Tensor,
     bias_sizes: list[int] | None,
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    transposed: bool,
-    output_padding: list[int],
-    groups: int,
-    output_mask: list[bool],
+    *rest: *tuple[*_ConvolutionNumbers, list[bool]],
 ) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
     """The gradient of the bias as a sum, which is a reduction like any other."""
-    if not output_mask[2] or x.is_complex():
+    *numbers, output_mask = rest
+    channels_last = _channels_last(x, weight)
+    if x.is_complex() or not (output_mask[2] or channels_last):
         return NotImplemented  # type: ignore[no-any-return]
-    of_bias = gradient.sum([axis for axis in range(gradient.dim()) if axis != 1])
+    of_bias = gradient.sum([axis for axis in range(gradient.dim()) if axis != 1]) if output_mask[2] else None
     if not output_mask[0] and not output_mask[1]:
         return None, None, of_bias
-    of_input, of_weight, _ = _aten.convolution_backward(
-        gradient, x, weight, None, stride, padding, dilation, transposed, output_padding, groups,
-        [output_mask[0], output_mask[1], False],
-    )  # fmt: skip
+    operator = torch.ops.tessiq.convolution_backward_channels_last if channels_last else _aten.convolution_backward
+    mask = [output_mask[0], output_mask[1], False]
+    of_input, of_weight, _ = operator(gradient, x, weight, None, *numbers, mask)
     return of_input, of_weight, of_bias
 
 
