@@ -1,7 +1,9 @@
-"""Random graphs through every pass, evaluated before and after; or random bytes through the parser.
+"""Random graphs through every pass, evaluated before and after; random models through the whole compiler; or random
+bytes through the parser.
 
-``./dev fuzz legality --graphs N`` runs the first, with a seed of the day unless one is given; ``./dev fuzz parser
---minutes N`` the second: it needs clang++ with libFuzzer, and keeps its corpus under the build folder.
+``./dev fuzz legality --graphs N`` runs the first and ``./dev fuzz models --models N --device I`` the second, with a
+seed of the day unless one is given; ``./dev fuzz parser --minutes N`` the third: it needs clang++ with libFuzzer, and
+keeps its corpus under the build folder.
 """
 
 from __future__ import annotations
@@ -63,13 +65,18 @@ def fuzz_parser(build: Path, seconds: int, sanitizers: str) -> int:
 
 
 def main() -> int:
-    """Parses the command line and runs one of the two."""
+    """Parses the command line and runs one of the three."""
     parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__)
-    parser.add_argument("--build", type=Path, required=True, help="the build folder with the C++ tests")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/core", help="the build folder with the C++ tests")
     kinds = parser.add_subparsers(dest="kind", required=True)
     legality = kinds.add_parser("legality", help="random graphs through the passes")
     legality.add_argument("--graphs", type=int, default=10_000, help="graphs a pipeline (default: %(default)s)")
     legality.add_argument("--seed", type=int, help="of the first graph (default: the date)")
+    whole = kinds.add_parser("models", help="random models through the whole compiler, against eager")
+    whole.add_argument("--models", type=int, default=10_000, help="how many (default: %(default)s)")
+    whole.add_argument("--seed", type=int, help="of the first model (default: the date)")
+    whole.add_argument("--device", type=int, default=0, help="index of the tessiq device (default: %(default)s)")
+    whole.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="at once (default: %(default)s)")
     text = kinds.add_parser("parser", help="random bytes through the parser")
     text.add_argument("--minutes", type=float, default=10, help="how long (default: %(default)s)")
     text.add_argument("--sanitizers", default="address,undefined", help="beside libFuzzer (default: %(default)s)")
@@ -78,6 +85,10 @@ def main() -> int:
     if options.kind == "parser":
         return fuzz_parser(build, round(options.minutes * 60), options.sanitizers)
     seed = int(datetime.date.today().strftime("%Y%m%d")) * 1000 if options.seed is None else options.seed
+    if options.kind == "models":
+        from models import fuzz_models
+
+        return 1 if fuzz_models(options.models, seed, options.device, options.processes) else 0
     return fuzz_passes(build, options.graphs, seed)
 
 

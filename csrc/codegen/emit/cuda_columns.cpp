@@ -72,9 +72,7 @@ class Columns : private RowFunction {
                        row_offsets();
     text += row_packs();
     for (const LoopStep* step : combines()) {
-      const std::string type = text_.accumulator_type(*step);
-      text += "  " + type + " " + accumulator(*step) + "[W];\n#pragma unroll\n  for (int k = 0; k < W; ++k) { " +
-              accumulator(*step) + "[k] = first<" + type + ">(" + combination_name(*step) + "()); }\n";
+      text += fresh_accumulators(*step, accumulator(*step), "  ");
     }
     TESSIQ_ASSIGN_OR_RETURN(const std::string elements, element_loop());
     text += elements + share();
@@ -139,6 +137,12 @@ class Columns : private RowFunction {
     return text;
   }
 
+  std::string fresh_accumulators(const LoopStep& step, const std::string& name, const std::string& indent) const {
+    const std::string type = text_.accumulator_type(step);
+    return indent + type + " " + name + "[W];\n#pragma unroll\n" + indent + "for (int k = 0; k < W; ++k) { " + name +
+           "[k] = first<" + type + ">(" + combination_name(step) + "()); }\n";
+  }
+
   static std::string for_each_unit(const std::string& body) {
     return "#pragma unroll\n    for (int u = 0; u < U; ++u) {\n      const I j = base + I(u * 8);\n"
            "      if (j < end) {\n" +
@@ -170,7 +174,7 @@ class Columns : private RowFunction {
     TESSIQ_ASSIGN_OR_RETURN(const std::string steps, step_lines(walk.steps, indent));
     body += steps;
     for (const LoopStep* step : walk.combines) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.join(*step, accumulator(*step) + "[k]", "j"));
+      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.join(*step, "few_" + accumulator(*step) + "[k]", "j"));
       body += indent + line + "\n";
     }
     for (const size_t output : walk.outputs) {
@@ -181,7 +185,17 @@ class Columns : private RowFunction {
     for (const size_t t : written) {
       body += "        " + store_text(t, "from" + number(t)) + "\n";
     }
-    return text + for_each_unit(body) + "  }\n";
+    // A few elements at a time: a single chain of additions would be off by a rounding for each element of a column.
+    for (const LoopStep* step : walk.combines) {
+      text += fresh_accumulators(*step, "few_" + accumulator(*step), "    ");
+    }
+    text += for_each_unit(body);
+    for (const LoopStep* step : walk.combines) {
+      const std::string a = accumulator(*step);
+      text += "#pragma unroll\n    for (int k = 0; k < W; ++k) { " + a + "[k] = joined(" + combination_name(*step) +
+              "(), " + a + "[k], few_" + a + "[k]); }\n";
+    }
+    return text + "  }\n";
   }
 
   // The first of the 8 gathers what the others combined.
