@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
-from clocks import Contender, measure
+from clocks import measure, peers
 
 import tessiq
 
@@ -30,7 +30,6 @@ def rows_of(label: str, count: int, device: torch.device) -> list[dict[str, obje
     compiled = torch.compile(chain, backend="tessiq")
     inductor = torch.compile(chain)
     expected = chain(*(x.double() for x in cuda)).float().cpu()
-    target = torch.empty_like(ours[0])
 
     error = (compiled(*ours).cpu() - expected).abs().max().item()
     assert error <= 1e-6, error
@@ -40,19 +39,7 @@ def rows_of(label: str, count: int, device: torch.device) -> list[dict[str, obje
     launched = tessiq._C.kernel_counters()["cuda_launches"] - before
     assert launched == 1, f"{launched} launches where one kernel was expected"
     assert not tessiq.fallbacks(), f"operators fell back: {tessiq.fallbacks()}"
-
-    def wait_ours() -> None:
-        torch.tessiq.synchronize(device)
-
-    wait_cuda = torch.cuda.synchronize
-    timings = measure(
-        [
-            Contender("copy", lambda: target.copy_(ours[0]), wait_ours),
-            Contender("tessiq", lambda: compiled(*ours), wait_ours),
-            Contender("eager", lambda: chain(*cuda), wait_cuda),
-            Contender("inductor", lambda: inductor(*cuda), wait_cuda),
-        ]
-    )
+    timings = measure(peers(chain, compiled, inductor, ours, cuda))
     rows: list[dict[str, object]] = []
     for name, timing in timings.items():
         moved = count * 4 * (2 if name == "copy" else 4)

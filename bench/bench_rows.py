@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from clocks import Contender, measure
+from clocks import measure, peers
 
 import tessiq
 
@@ -65,19 +65,8 @@ def rows_of(name: str, shape: tuple[int, ...], dtype: torch.dtype, device: torch
     tessiq.reset_fallbacks()
     compiled(*ours)
     assert not tessiq.fallbacks(), f"operators fell back: {tessiq.fallbacks()}"
-    target = torch.empty_like(ours[0])
-
-    def wait_ours() -> None:
-        torch.tessiq.synchronize(device)
-
-    wait_cuda = torch.cuda.synchronize
     timings = measure(
-        [
-            Contender("copy", lambda: target.copy_(ours[0]), wait_ours),
-            Contender("tessiq", lambda: compiled(*ours), wait_ours),
-            Contender("eager", lambda: work.function(*cuda), wait_cuda),
-            Contender("inductor", lambda: inductor(*cuda), wait_cuda),
-        ],
+        peers(work.function, compiled, inductor, ours, cuda),
         rounds=5,
         calls=20,
     )

@@ -7,13 +7,13 @@
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-Call = Callable[[], object]
+Call = Callable[..., object]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,24 @@ class Contender:
     name: str
     call: Call
     synchronize: Callable[[], None]
+
+
+def peers(
+    function: Call, compiled: Call, inductor: Call, ours: Sequence[torch.Tensor], cuda: Sequence[torch.Tensor]
+) -> list[Contender]:
+    """The usual four: a plain copy, ours, eager CUDA and Inductor, each on tensors of its own device."""
+    target = torch.empty_like(ours[0])
+
+    def wait_ours() -> None:
+        torch.tessiq.synchronize(ours[0].device)
+
+    wait_cuda = torch.cuda.synchronize
+    return [
+        Contender("copy", lambda: target.copy_(ours[0]), wait_ours),
+        Contender("tessiq", lambda: compiled(*ours), wait_ours),
+        Contender("eager", lambda: function(*cuda), wait_cuda),
+        Contender("inductor", lambda: inductor(*cuda), wait_cuda),
+    ]
 
 
 def _kernel(contender: Contender, calls: int) -> tuple[float, float]:

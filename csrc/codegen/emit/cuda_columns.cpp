@@ -1,63 +1,16 @@
 #include "codegen/emit/cuda_columns.h"
 
 #include "codegen/emit/loop_text.h"
-#include "codegen/emit/row_text.h"
+#include "codegen/emit/row_function.h"
 #include "codegen/emit/spelling.h"
 
 namespace tessiq::emit {
 namespace {
 
-std::string number(size_t value) { return std::to_string(value); }
-
-// What the two functions have in common: tensors by position, one row's statements.
-class RowFunction {
- protected:
-  explicit RowFunction(const LoopKernel& kernel)
-      : kernel_(kernel),
-        sizes_(RowSizes::of(kernel)),
-        plan_(RowPlan::of(kernel, Elements::kComputedAgain)),
-        text_(kernel, Sums::kAsComputed) {}
-
-  std::string pointer_name(size_t tensor) const {
-    const size_t inputs = kernel_.inputs.size();
-    return tensor < inputs ? "in" + number(tensor) : "out" + number(tensor - inputs);
-  }
-  size_t output_tensor(size_t output) const { return kernel_.inputs.size() + output; }
-  const LoopTensor& tensor(size_t index) const {
-    return index < kernel_.inputs.size() ? kernel_.inputs[index] : kernel_.outputs[index - kernel_.inputs.size()];
-  }
-  std::string accumulator(const LoopStep& step) { return "a_" + text_.name(step.value); }
-  std::string rows() const { return product_text(sizes_.kept.extents, "I"); }
-  const std::vector<const LoopStep*>& combines() const { return plan_.walks.front().combines; }
-
-  std::string row_offsets() const {
-    std::string text = coordinate_lines(sizes_.kept, "I", "  ");
-    for (size_t t = 0; t < sizes_.kept.strides.size(); ++t) {
-      text += "  const I at" + number(t) + " = " +
-              offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), "I") + ";\n";
-    }
-    return text;
-  }
-
-  Result<std::string> step_lines(const std::vector<const LoopStep*>& steps, const std::string& indent) {
-    std::string text;
-    for (const LoopStep* step : steps) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.step(*step));
-      text += indent + line + "\n";
-    }
-    return text;
-  }
-
-  const LoopKernel& kernel_;
-  RowSizes sizes_;
-  RowPlan plan_;
-  RowStatements text_;
-};
-
 // 32 threads side by side have W rows each; 8 of them, one below the other, share the elements of a row.
 class Columns : private RowFunction {
  public:
-  explicit Columns(const LoopKernel& kernel) : RowFunction(kernel) {}
+  explicit Columns(const LoopKernel& kernel) : RowFunction(kernel, Elements::kComputedAgain, Sums::kAsComputed, "I") {}
 
   Result<std::string> function() {
     std::string text = "template <typename I, int U, int W> TESSIQ_INLINE void columns(" + pointer_parameters(kernel_) +
@@ -69,7 +22,7 @@ class Columns : private RowFunction {
                        ";\n  const I part = (length + I(gridDim.y) - 1) / I(gridDim.y);\n"
                        "  const I begin = I(blockIdx.y) * part;\n"
                        "  const I end = !is_inside ? begin : begin + part < length ? begin + part : length;\n" +
-                       row_offsets();
+                       row_offsets("  ");
     text += row_packs();
     for (const LoopStep* step : combines()) {
       text += fresh_accumulators(*step, accumulator(*step), "  ");
@@ -81,7 +34,9 @@ class Columns : private RowFunction {
   }
 
  private:
-  std::string pack_type(size_t t) const { return "pack<" + std::string(storage_type_name(tensor(t).element)) + ", W>"; }
+  static constexpr const char* kPlace = "base + I(u * 8)";
+
+  const std::vector<const LoopStep*>& combines() const { return plan_.walks.front().combines; }
   std::string load_text(size_t t, const std::string& place) const {
     const std::string from = pointer_name(t) + " + " + place;
     if (sizes_.kept.extents.empty() || sizes_.kept.strides[t].back().is(0)) {
@@ -123,32 +78,6 @@ class Columns : private RowFunction {
     return text + steps;
   }
 
-  std::string element_offsets(const std::vector<size_t>& tensors) const {
-    std::string text;
-    if (sizes_.reduced.extents.size() > 1) {
-      text += "        const I i = j;\n" + coordinate_lines(sizes_.reduced, "I", "        ");
-    } else {
-      text += "        const I i0 = j;\n";
-    }
-    for (const size_t t : tensors) {
-      text += "        const I from" + number(t) + " = at" + number(t) + " + " +
-              offset_text(sizes_.reduced.strides[t], sizes_.reduced.extents.size(), "I") + ";\n";
-    }
-    return text;
-  }
-
-  std::string fresh_accumulators(const LoopStep& step, const std::string& name, const std::string& indent) const {
-    const std::string type = text_.accumulator_type(step);
-    return indent + type + " " + name + "[W];\n#pragma unroll\n" + indent + "for (int k = 0; k < W; ++k) { " + name +
-           "[k] = first<" + type + ">(" + combination_name(step) + "()); }\n";
-  }
-
-  static std::string for_each_unit(const std::string& body) {
-    return "#pragma unroll\n    for (int u = 0; u < U; ++u) {\n      const I j = base + I(u * 8);\n"
-           "      if (j < end) {\n" +
-           body + "      }\n    }\n";
-  }
-
   Result<std::string> element_loop() {
     const RowWalk& walk = plan_.walks.front();
     std::string loads = element_offsets(walk.inputs);
@@ -157,7 +86,7 @@ class Columns : private RowFunction {
       text += "    " + pack_type(input) + " p_in" + number(input) + "[U];\n";
       loads += "        p_in" + number(input) + "[u] = " + load_text(input, "from" + number(input)) + ";\n";
     }
-    text += for_each_unit(loads);
+    text += for_each_unit(kPlace, loads);
     std::vector<size_t> written;
     std::string body;
     for (const size_t output : walk.outputs) {
@@ -189,7 +118,7 @@ class Columns : private RowFunction {
     for (const LoopStep* step : walk.combines) {
       text += fresh_accumulators(*step, "few_" + accumulator(*step), "    ");
     }
-    text += for_each_unit(body);
+    text += for_each_unit(kPlace, body);
     for (const LoopStep* step : walk.combines) {
       const std::string a = accumulator(*step);
       text += "#pragma unroll\n    for (int k = 0; k < W; ++k) { " + a + "[k] = joined(" + combination_name(*step) +
@@ -230,12 +159,9 @@ class Columns : private RowFunction {
     text += "#pragma unroll\n  for (int k = 0; k < W; ++k) {\n";
     TESSIQ_ASSIGN_OR_RETURN(const std::string values, row_values("    "));
     text += values;
-    for (const LoopStep* step : combines()) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.combined(*step, accumulator(*step) + "[k]"));
-      text += "    " + line + "\n";
-    }
+    TESSIQ_ASSIGN_OR_RETURN(const std::string results, combined_lines(combines(), "[k]", "    "));
     TESSIQ_ASSIGN_OR_RETURN(const std::string steps, step_lines(plan_.walks.front().row_steps, "    "));
-    text += steps;
+    text += results + steps;
     std::string stores;
     for (size_t k = 0; k < kernel_.outputs.size(); ++k) {
       if (kernel_.outputs[k].per_row) {
@@ -251,28 +177,24 @@ class Columns : private RowFunction {
 // A warp a row.
 class Final : private RowFunction {
  public:
-  explicit Final(const LoopKernel& kernel) : RowFunction(kernel) {}
+  explicit Final(const LoopKernel& kernel) : RowFunction(kernel, Elements::kComputedAgain, Sums::kAsComputed, "I") {}
 
   Result<std::string> function() {
     std::string text = "template <typename I> TESSIQ_INLINE void final_rows(" + pointer_parameters(kernel_) +
                        size_parameters(sizes_.kept.argument_count) +
                        ", void* workspace, const I parts) {\n"
                        "  const I i = I(blockIdx.x) * 8 + I(threadIdx.x / 32);\n  if (i >= " +
-                       rows() + ") { return; }\n  const I thread = I(threadIdx.x % 32);\n" + row_offsets();
-    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
-      if (kernel_.inputs[t].per_row) {
-        text += "  " + text_.read_input(kernel_.inputs[t], pointer_name(t) + "[at" + number(t) + "]") + "\n";
-      }
-    }
+                       rows() + ") { return; }\n  const I thread = I(threadIdx.x % 32);\n" + row_offsets("  ");
+    text += row_inputs("  ");
     TESSIQ_ASSIGN_OR_RETURN(const std::string first, step_lines(plan_.row_steps, "  "));
     text += first;
-    for (size_t k = 0; k < combines().size(); ++k) {
-      const LoopStep& step = *combines()[k];
+    for (size_t k = 0; k < plan_.walks.front().combines.size(); ++k) {
+      const LoopStep& step = *plan_.walks.front().combines[k];
       const std::string type = text_.accumulator_type(step);
       const std::string a = accumulator(step);
       const std::string combination = combination_name(step);
-      text += "  " + type + " " + a + " = first<" + type + ">(" + combination + "());\n  const " + type + "* left" +
-              number(k) + " = " + partial_result(k, type, rows(), "parts") + " + i * parts;\n" +
+      text += fresh_accumulator(step, a, "  ") + "  const " + type + "* left" + number(k) + " = " +
+              partial_result(k, type, rows(), "parts") + " + i * parts;\n" +
               "  for (I part = thread; part < parts; part += 32) { " + a + " = joined(" + combination + "(), " + a +
               ", left" + number(k) + "[part]); }\n  " + a + " = lanes_joined<" + combination + ", 32>(" + a + ");\n";
       TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.combined(step, a));
@@ -282,8 +204,7 @@ class Final : private RowFunction {
     text += steps + "  if (thread == 0) {\n";
     for (size_t k = 0; k < kernel_.outputs.size(); ++k) {
       if (kernel_.outputs[k].per_row) {
-        text += "    " + pointer_name(output_tensor(k)) + "[at" + number(output_tensor(k)) +
-                "] = " + text_.stored(kernel_.outputs[k]) + ";\n";
+        text += "    " + row_store(k) + "\n";
       }
     }
     return text + "  }\n}\n";

@@ -8,44 +8,30 @@
 #include "codegen/emit/cuda_row_variants.h"
 #include "codegen/emit/emitters.h"
 #include "codegen/emit/loop_text.h"
-#include "codegen/emit/row_text.h"
+#include "codegen/emit/row_function.h"
 #include "codegen/emit/spelling.h"
 
 namespace tessiq::emit {
 namespace {
 
-std::string number(size_t value) { return std::to_string(value); }
-
 // One function template over index type, threads a row, units a thread and vector width.
-class CudaRows {
+class CudaRows : private RowFunction {
  public:
   CudaRows(const LoopKernel& kernel, RowForm form)
-      : kernel_(kernel),
-        sizes_(RowSizes::of(kernel)),
-        form_(form),
-        plan_(RowPlan::of(kernel, form == RowForm::kKept ? Elements::kKept : Elements::kComputedAgain)),
-        text_(kernel, Sums::kAsComputed) {}
+      : RowFunction(kernel, form == RowForm::kKept ? Elements::kKept : Elements::kComputedAgain, Sums::kAsComputed,
+                    "I"),
+        form_(form) {}
 
   Result<std::string> function() {
     std::string text = "template <typename I, int T, int U, int W> TESSIQ_INLINE void " +
                        std::string(row_form_name(form_)) + "_rows(" + pointer_parameters(kernel_) +
                        size_parameters(sizes_.kept.argument_count) + ", void* workspace) {\n" +
-                       "  const I i = I(blockIdx.x) * I(blockDim.x / T) + I(threadIdx.x / T);\n  if (i >= " +
-                       product_text(sizes_.kept.extents, "I") +
+                       "  const I i = I(blockIdx.x) * I(blockDim.x / T) + I(threadIdx.x / T);\n  if (i >= " + rows() +
                        ") { return; }\n  const I thread = I(threadIdx.x % T);\n  const I length = " +
-                       product_text(sizes_.reduced.extents, "I") + ";\n" + part_of_row() +
-                       coordinate_lines(sizes_.kept, "I", "  ");
-    for (size_t t = 0; t < sizes_.kept.strides.size(); ++t) {
-      text += "  const I at" + number(t) + " = " +
-              offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), "I") + ";\n";
-    }
-    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
-      if (kernel_.inputs[t].per_row) {
-        text += "  " + text_.read_input(kernel_.inputs[t], pointer_name(t) + "[at" + number(t) + "]") + "\n";
-      }
-    }
+                       product_text(sizes_.reduced.extents, "I") + ";\n" + part_of_row() + row_offsets("  ") +
+                       row_inputs("  ");
     text += arrays() + staging();
-    TESSIQ_ASSIGN_OR_RETURN(const std::string first, row_lines(plan_.row_steps));
+    TESSIQ_ASSIGN_OR_RETURN(const std::string first, step_lines(plan_.row_steps, "  "));
     text += first;
     for (size_t walk = 0; walk < plan_.walks.size(); ++walk) {
       TESSIQ_ASSIGN_OR_RETURN(const std::string lines, walk_lines(walk));
@@ -55,22 +41,13 @@ class CudaRows {
   }
 
  private:
-  std::string pointer_name(size_t tensor) const {
-    const size_t inputs = kernel_.inputs.size();
-    return tensor < inputs ? "in" + number(tensor) : "out" + number(tensor - inputs);
-  }
-  size_t output_tensor(size_t output) const { return kernel_.inputs.size() + output; }
-  const LoopTensor& tensor(size_t index) const {
-    return index < kernel_.inputs.size() ? kernel_.inputs[index] : kernel_.outputs[index - kernel_.inputs.size()];
-  }
-  std::string accumulator(const LoopStep& step) { return "a_" + text_.name(step.value); }
+  static constexpr const char* kPlace = "base + (I(u * T) + thread) * W";
+
   // Long rows are added up by each element of a vector apart, which makes for shorter chains.
   std::string lanes(const LoopStep& step) { return "l_" + text_.name(step.value); }
   std::string kept(const LoopStep& step) { return "k_" + text_.name(step.value); }
   bool keeps_input(size_t input) const { return form_ == RowForm::kKept && plan_.walks_reading(input) > 1; }
   bool stages_input(size_t input) const { return form_ == RowForm::kStaged && plan_.walks_reading(input) > 1; }
-
-  std::string pack_type(size_t t) const { return "pack<" + std::string(storage_type_name(tensor(t).element)) + ", W>"; }
 
   bool splits() const { return plan_.walks.size() == 1; }
 
@@ -116,21 +93,11 @@ class CudaRows {
     return text;
   }
 
-  Result<std::string> row_lines(const std::vector<const LoopStep*>& steps) {
-    std::string text;
-    for (const LoopStep* step : steps) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.step(*step));
-      text += "  " + line + "\n";
-    }
-    return text;
-  }
-
   std::string row_stores() {
     std::string text;
     for (size_t k = 0; k < kernel_.outputs.size(); ++k) {
       if (kernel_.outputs[k].per_row) {
-        text += "  if (thread == 0) { " + pointer_name(output_tensor(k)) + "[at" + number(output_tensor(k)) +
-                "] = " + text_.stored(kernel_.outputs[k]) + "; }\n";
+        text += "  if (thread == 0) { " + row_store(k) + " }\n";
       }
     }
     return text;
@@ -140,12 +107,9 @@ class CudaRows {
     const RowWalk& walk = plan_.walks[index];
     std::string text;
     for (const LoopStep* step : walk.combines) {
-      const std::string type = text_.accumulator_type(*step);
-      const std::string initial = " = first<" + type + ">(" + combination_name(*step) + "());";
-      text += "  " + type + " " + accumulator(*step) + initial + "\n";
+      text += fresh_accumulator(*step, accumulator(*step), "  ");
       if (splits()) {
-        text += "  " + type + " " + lanes(*step) + "[W];\n#pragma unroll\n  for (int k = 0; k < W; ++k) { " +
-                lanes(*step) + "[k]" + initial + " }\n";
+        text += fresh_accumulators(*step, lanes(*step), "  ");
       }
     }
     if (!walk.combines.empty() || !walk.outputs.empty()) {
@@ -171,40 +135,14 @@ class CudaRows {
     if (splits()) {
       text += "  if (gridDim.y > 1) {\n    if (thread == 0) {\n";
       for (size_t k = 0; k < walk.combines.size(); ++k) {
-        text += "      " +
-                partial_result(k, text_.accumulator_type(*walk.combines[k]), product_text(sizes_.kept.extents, "I"),
-                               "gridDim.y") +
+        text += "      " + partial_result(k, text_.accumulator_type(*walk.combines[k]), rows(), "gridDim.y") +
                 "[i * I(gridDim.y) + I(blockIdx.y)] = " + accumulator(*walk.combines[k]) + ";\n";
       }
       text += "    }\n    return;\n  }\n";
     }
-    for (const LoopStep* step : walk.combines) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.combined(*step, accumulator(*step)));
-      text += "  " + line + "\n";
-    }
-    TESSIQ_ASSIGN_OR_RETURN(const std::string rows, row_lines(walk.row_steps));
-    return text + rows;
-  }
-
-  static std::string for_each_unit(const std::string& body) {
-    return "#pragma unroll\n    for (int u = 0; u < U; ++u) {\n      const I j = base + (I(u * T) + thread) * W;\n"
-           "      if (j < end) {\n" +
-           body + "      }\n    }\n";
-  }
-
-  // Offsets of an element from where its row begins; the coordinates of the reduced axes hide those of the row.
-  std::string offsets(const std::vector<size_t>& tensors) const {
-    std::string text;
-    if (sizes_.reduced.extents.size() > 1) {
-      text += "        const I i = j;\n" + coordinate_lines(sizes_.reduced, "I", "        ");
-    } else {
-      text += "        const I i0 = j;\n";
-    }
-    for (const size_t t : tensors) {
-      text += "        const I from" + number(t) + " = at" + number(t) + " + " +
-              offset_text(sizes_.reduced.strides[t], sizes_.reduced.extents.size(), "I") + ";\n";
-    }
-    return text;
+    TESSIQ_ASSIGN_OR_RETURN(const std::string results, combined_lines(walk.combines, "", "  "));
+    TESSIQ_ASSIGN_OR_RETURN(const std::string steps, step_lines(walk.row_steps, "  "));
+    return text + results + steps;
   }
 
   std::string load_text(size_t t) const {
@@ -250,15 +188,15 @@ class CudaRows {
       }
     }
     if (!loads.empty() || !found.empty()) {
-      std::string body = found + (loads.empty() ? std::string() : offsets(loads));
+      std::string body = found + (loads.empty() ? std::string() : element_offsets(loads));
       for (const size_t input : loads) {
         body += "        p_in" + number(input) + "[u] = " + load_text(input) + ";\n";
       }
-      text += for_each_unit(body);
+      text += for_each_unit(kPlace, body);
     }
     TESSIQ_ASSIGN_OR_RETURN(const std::string lines, element_body(walk));
     const std::string body = staged + lines;
-    return text + for_each_unit(body);
+    return text + for_each_unit(kPlace, body);
   }
 
   Result<std::string> element_body(const RowWalk& walk) {
@@ -276,10 +214,8 @@ class CudaRows {
     for (const LoopStep* step : walk.reads) {
       text += indent + text_.read_kept(*step, kept(*step) + "[u][k]") + "\n";
     }
-    for (const LoopStep* step : walk.steps) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.step(*step));
-      text += indent + line + "\n";
-    }
+    TESSIQ_ASSIGN_OR_RETURN(const std::string steps, step_lines(walk.steps, indent));
+    text += steps;
     for (const LoopStep* step : walk.keeps) {
       text += indent + kept(*step) + "[u][k] = " + text_.name(step->value) + ";\n";
     }
@@ -294,7 +230,7 @@ class CudaRows {
     }
     text += "        }\n";
     if (!written.empty()) {
-      text += offsets(written);
+      text += element_offsets(written);
       for (const size_t t : written) {
         text += "        " + store_text(t) + "\n";
       }
@@ -302,11 +238,7 @@ class CudaRows {
     return text;
   }
 
-  const LoopKernel& kernel_;
-  RowSizes sizes_;
   RowForm form_;
-  RowPlan plan_;
-  RowStatements text_;
 };
 
 std::string entry(const LoopKernel& kernel, const KernelVariant& variant, const RowVariant& row, int size_count) {
@@ -329,10 +261,10 @@ std::string entry(const LoopKernel& kernel, const KernelVariant& variant, const 
   }
   std::vector<std::string> arguments;
   for (size_t k = 0; k < kernel.inputs.size(); ++k) {
-    arguments.push_back("in" + number(k));
+    arguments.push_back("in" + std::to_string(k));
   }
   for (size_t k = 0; k < kernel.outputs.size(); ++k) {
-    arguments.push_back("out" + number(k));
+    arguments.push_back("out" + std::to_string(k));
   }
   // Left to itself the compiler takes registers enough for one block or two, and loads of other rows wait.
   const bool keeps_in_warps = row.form == RowForm::kKept && variant.rows_per_block > 1;

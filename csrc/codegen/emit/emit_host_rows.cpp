@@ -2,19 +2,15 @@
 // element needs of an earlier walk computed again.
 #include "codegen/emit/emitters.h"
 #include "codegen/emit/loop_text.h"
-#include "codegen/emit/row_text.h"
+#include "codegen/emit/row_function.h"
 #include "codegen/emit/spelling.h"
 
 namespace tessiq::emit {
 namespace {
 
-class HostRows {
+class HostRows : private RowFunction {
  public:
-  explicit HostRows(const LoopKernel& kernel)
-      : kernel_(kernel),
-        sizes_(RowSizes::of(kernel)),
-        plan_(RowPlan::of(kernel, Elements::kComputedAgain)),
-        text_(kernel, Sums::kWide) {}
+  explicit HostRows(const LoopKernel& kernel) : RowFunction(kernel, Elements::kComputedAgain, Sums::kWide, "i64") {}
 
   Result<KernelSource> build() {
     TESSIQ_ASSIGN_OR_RETURN(const std::string run, run_function());
@@ -24,26 +20,11 @@ class HostRows {
   }
 
  private:
-  std::string pointer_name(size_t tensor) const {
-    const size_t inputs = kernel_.inputs.size();
-    return tensor < inputs ? "in" + std::to_string(tensor) : "out" + std::to_string(tensor - inputs);
-  }
-  size_t output_tensor(size_t output) const { return kernel_.inputs.size() + output; }
-
   Result<std::string> run_function() {
     std::string text = "static void run(" + pointer_parameters(kernel_) + size_parameters(sizes_.kept.argument_count) +
-                       ", i64 begin, i64 end) {\n  for (i64 i = begin; i < end; ++i) {\n" +
-                       coordinate_lines(sizes_.kept, "i64", "    ");
-    for (size_t t = 0; t < sizes_.kept.strides.size(); ++t) {
-      text += "    const i64 at" + std::to_string(t) + " = " +
-              offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), "i64") + ";\n";
-    }
-    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
-      if (kernel_.inputs[t].per_row) {
-        text += "    " + text_.read_input(kernel_.inputs[t], pointer_name(t) + "[at" + std::to_string(t) + "]") + "\n";
-      }
-    }
-    TESSIQ_ASSIGN_OR_RETURN(const std::string first, row_lines(plan_.row_steps));
+                       ", i64 begin, i64 end) {\n  for (i64 i = begin; i < end; ++i) {\n" + row_offsets("    ") +
+                       row_inputs("    ");
+    TESSIQ_ASSIGN_OR_RETURN(const std::string first, step_lines(plan_.row_steps, "    "));
     text += first;
     for (const RowWalk& walk : plan_.walks) {
       TESSIQ_ASSIGN_OR_RETURN(const std::string lines, walk_lines(walk));
@@ -51,42 +32,25 @@ class HostRows {
     }
     for (size_t k = 0; k < kernel_.outputs.size(); ++k) {
       if (kernel_.outputs[k].per_row) {
-        text += "    " + pointer_name(output_tensor(k)) + "[at" + std::to_string(output_tensor(k)) +
-                "] = " + text_.stored(kernel_.outputs[k]) + ";\n";
+        text += "    " + row_store(k) + "\n";
       }
     }
     return text + "  }\n}\n";
   }
 
-  Result<std::string> row_lines(const std::vector<const LoopStep*>& steps) {
-    std::string text;
-    for (const LoopStep* step : steps) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.step(*step));
-      text += "    " + line + "\n";
-    }
-    return text;
-  }
-
   Result<std::string> walk_lines(const RowWalk& walk) {
     std::string text;
-    for (size_t k = 0; k < walk.combines.size(); ++k) {
-      const LoopStep& step = *walk.combines[k];
-      const std::string type = text_.accumulator_type(step);
-      text += "    " + type + " " + accumulator(step) + " = first<" + type + ">(" + combination_name(step) + "());\n";
+    for (const LoopStep* step : walk.combines) {
+      text += fresh_accumulator(*step, accumulator(*step), "    ");
     }
     if (!walk.combines.empty() || !walk.outputs.empty()) {
       TESSIQ_ASSIGN_OR_RETURN(const std::string elements, element_loop(walk));
       text += elements;
     }
-    for (const LoopStep* step : walk.combines) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.combined(*step, accumulator(*step)));
-      text += "    " + line + "\n";
-    }
-    TESSIQ_ASSIGN_OR_RETURN(const std::string rows, row_lines(walk.row_steps));
-    return text + rows;
+    TESSIQ_ASSIGN_OR_RETURN(const std::string results, combined_lines(walk.combines, "", "    "));
+    TESSIQ_ASSIGN_OR_RETURN(const std::string steps, step_lines(walk.row_steps, "    "));
+    return text + results + steps;
   }
-
-  std::string accumulator(const LoopStep& step) { return "a_" + text_.name(step.value); }
 
   // The reduced axes but the last are one loop, whose coordinates hide those of the row; the last is a plain loop.
   Result<std::string> element_loop(const RowWalk& walk) {
@@ -118,10 +82,8 @@ class HostRows {
     for (const size_t input : walk.inputs) {
       text += indent + text_.read_input(kernel_.inputs[input], element_place(input)) + "\n";
     }
-    for (const LoopStep* step : walk.steps) {
-      TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.step(*step));
-      text += indent + line + "\n";
-    }
+    TESSIQ_ASSIGN_OR_RETURN(const std::string steps, step_lines(walk.steps, indent));
+    text += steps;
     for (const LoopStep* step : walk.combines) {
       TESSIQ_ASSIGN_OR_RETURN(const std::string line, text_.join(*step, accumulator(*step), "j * " + length + " + k"));
       text += indent + line + "\n";
@@ -131,11 +93,6 @@ class HostRows {
     }
     return text;
   }
-
-  const LoopKernel& kernel_;
-  RowSizes sizes_;
-  RowPlan plan_;
-  RowStatements text_;
 };
 
 }  // namespace

@@ -39,6 +39,8 @@ LoadedCudaLoop::LoadedCudaLoop(CudaDevice& device, const CudaDriverApi& driver, 
                         [](const emit::LoopStep& step) { return step.combine != optable::Combine::kNone; }))),
       processors_(properties.multiprocessor_count),
       choice_(kernel, std::move(variants), shared_limit(properties)),
+      may_split_(std::any_of(choice_.variants().begin(), choice_.variants().end(),
+                             [](const emit::KernelVariant& variant) { return variant.splits; })),
       code_(std::move(code)) {}
 
 // As many as fill the processors, but no more than have a pass each.
@@ -71,7 +73,7 @@ LaunchShape LoadedCudaLoop::shape(std::span<void* const> pointers, std::span<con
 }
 
 int64_t LoadedCudaLoop::workspace_bytes(std::span<void* const> pointers, std::span<const int64_t> sizes) const {
-  if (reductions_ == 0) {
+  if (!may_split_) {
     return 0;
   }
   const LaunchShape chosen = shape(pointers, sizes, 0);

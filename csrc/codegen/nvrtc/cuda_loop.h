@@ -58,6 +58,7 @@ class LoadedCudaLoop : public codegen::LoadedKernel {
   int reductions_;  // 0 for a loop
   int processors_;
   VariantChoice choice_;
+  bool may_split_;  // a row among several blocks, for which a launch needs a workspace
   std::shared_ptr<const CudaCode> code_;
 };
 

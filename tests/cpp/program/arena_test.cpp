@@ -40,25 +40,24 @@ std::string residents(const Program& program) {
   return names;
 }
 
+// Products of the one before and the parameter %a, by name; the last is returned.
+Program chain_of_products(const std::vector<std::string>& names) {
+  std::string text = "graph @main(%a: f32[8, 8]) {\n";
+  std::string left = "a";
+  for (const std::string& name : names) {
+    text += "  %" + name + ": f32[8, 8] = aten.mm.default(%" + left + ", %a)\n";
+    left = name;
+  }
+  return lowered(text + "  return %" + left + "\n}", {left});
+}
+
 TEST(Arena, HoldsWhatIsNotReturned) {
-  const Program program = lowered(R"(graph @main(%a: f32[8, 8]) {
-  %m: f32[8, 8] = aten.mm.default(%a, %a)
-  %n: f32[8, 8] = aten.mm.default(%m, %a)
-  return %n
-})",
-                                  {"n"});
+  const Program program = chain_of_products({"m", "n"});
   EXPECT_EQ(residents(program), "m");
 }
 
 TEST(Arena, MemoryOfDeadBuffersIsUsedAgainAndThatOfLivingOnesIsNot) {
-  const Program program = lowered(R"(graph @main(%a: f32[8, 8]) {
-  %m: f32[8, 8] = aten.mm.default(%a, %a)
-  %n: f32[8, 8] = aten.mm.default(%m, %a)
-  %o: f32[8, 8] = aten.mm.default(%n, %a)
-  %p: f32[8, 8] = aten.mm.default(%o, %a)
-  return %p
-})",
-                                  {"p"});
+  const Program program = chain_of_products({"m", "n", "o", "p"});
   ASSERT_EQ(residents(program), "m n o");
   ASSERT_TRUE(program.arena.plan);
   EXPECT_EQ(program.arena.plan->offsets, (std::vector<int64_t>{0, 256, 0}));

@@ -1,4 +1,4 @@
-"""A few of the random models of ``./dev fuzz models``, so that a broken step of the compiler or of the fuzzer is seen."""
+"""A few of the random models of ``./dev fuzz models``, so that a broken step of the compiler is seen in CI."""
 
 import pytest
 import torch

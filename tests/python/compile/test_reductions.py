@@ -109,7 +109,8 @@ def test_softmax_of_every_length_of_row_is_one_kernel(way: Way, seen: Observer, 
     compiled = way.compile(lambda x: torch.softmax(x, -1))
     same(compiled(*way.send((x,))), torch.softmax(x, -1))
     (call,) = seen.graphs
-    assert call.compiled.counters()["launches"] == (1 if length > 1 else call.compiled.counters()["launches"])
+    # A row of one element is no row to walk: two reductions that copy, and the loop after them.
+    assert call.compiled.counters()["launches"] == (1 if length > 1 else 3)
     claimed_all(seen)
 
 
