@@ -1,14 +1,16 @@
 """Runs everything that needs a GPU and leaves one dated JSON file of the machine, the commit and every row.
 
-Three parts: the C++ tests (ctest), the pytest tests marked gpu, and the scripts bench/bench_*.py, each of which
-takes --json PATH and writes a list of rows there. What a row means is the part's own; here it is only collected. A
-part that cannot run is recorded with its reason and makes the run fail; it never vanishes from the file.
+Four parts: the C++ tests (ctest), the pytest tests marked gpu, those of whole models, and the scripts
+bench/bench_*.py, each of which takes --json PATH and writes a list of rows there. What a row means is the part's own;
+here it is only collected. A part that cannot run is recorded with its reason and makes the run fail; it never vanishes
+from the file.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import importlib.util
 import json
 import os
 import platform
@@ -64,8 +66,16 @@ def machine(sources: str) -> dict[str, object]:
     }
 
 
+def number(text: str) -> object:
+    """The number that a text is, else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 def junit_rows(path: Path) -> list[object]:
-    """Rows of a JUnit file: test, outcome, seconds, and the message of what was not passed."""
+    """Rows of a JUnit file: test, outcome, seconds, the message of what was not passed, and figures it recorded."""
     rows: list[object] = []
     for case in ET.parse(path).iter("testcase"):
         bad = next((child for child in case if child.tag in {"failure", "error", "skipped"}), None)
@@ -74,7 +84,9 @@ def junit_rows(path: Path) -> list[object]:
         )
         name = f"{case.get('classname', '')}::{case.get('name', '')}"
         message = (bad.get("message") or "")[:500] if bad is not None else ""
-        rows.append({"test": name, "outcome": outcome, "seconds": float(case.get("time") or 0), "message": message})
+        row = {"test": name, "outcome": outcome, "seconds": float(case.get("time") or 0), "message": message}
+        figures = {one.get("name", ""): number(one.get("value", "")) for one in case.iter("property")}
+        rows.append({**row, "figures": figures} if figures else row)
     return rows
 
 
@@ -112,7 +124,13 @@ def commands(options: argparse.Namespace, folder: Path) -> list[tuple[str, list[
     if "python" in options.only:
         file = folder / "python.xml"
         command = [sys.executable, "-m", "pytest", "-m", "gpu", "-q", f"--junitxml={file}"]
-        parts.append(("python", [*command, *options.pytest], file))
+        parts.append(("python", [*command, "--ignore=tests/python/models", *options.pytest], file))
+    if "models" in options.only:
+        file = folder / "models.xml"
+        # Compiling is most of a model's time and runs on the host: several at once where pytest can.
+        several = ["-n", "4"] if importlib.util.find_spec("xdist") else []
+        command = [sys.executable, "-m", "pytest", "-m", "gpu", "-q", *several, f"--junitxml={file}"]
+        parts.append(("models", [*command, "tests/python/models", *options.pytest], file))
     if "bench" in options.only:
         for script in sorted((ROOT / "bench").glob("bench_*.py")):
             file = folder / f"{script.stem}.json"
@@ -126,7 +144,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True, help="folder of the C++ tests")
     parser.add_argument("--ctest", default="ctest")
     parser.add_argument("--sources", default="", help="digest of the sources")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=["cpp", "python", "bench"])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=["cpp", "python", "models", "bench"])
     parser.add_argument("--timeout", type=float, default=540, help="seconds for each part")
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results")
     parser.add_argument("pytest", nargs="*", help="further arguments for pytest, after --")

@@ -12,6 +12,8 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._prims_common import suggest_memory_format
 
+from tessiq.compile.batch_norm import batch_norm, batch_norm_backward, batch_norm_with_update
+from tessiq.compile.recurrent import lstm_layer, lstm_layer_backward
 from tessiq.device.encoder_layer import encoder_layer
 
 _aten = torch.ops.aten
@@ -156,6 +158,12 @@ def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     table[_aten.linalg_vector_norm.default] = _vector_norm
     table[_aten.max.dim] = _extreme(torch.amax, torch.argmax)
     table[_aten.min.dim] = _extreme(torch.amin, torch.argmin)
+    table[_aten._native_batch_norm_legit_functional.default] = batch_norm
+    table[_aten._batch_norm_with_update_functional.default] = batch_norm_with_update
+    table[_aten.native_batch_norm_backward.default] = batch_norm_backward
+    table[_aten.batch_norm_backward.default] = batch_norm_backward
+    table[_aten.mkldnn_rnn_layer.default] = lstm_layer
+    table[_aten.mkldnn_rnn_layer_backward.default] = lstm_layer_backward
     table[_aten.convolution.default] = _convolution
     table[_aten.convolution_backward.default] = _convolution_backward
     # PyTorch's entry gives the weights where the operator's backward reads their log-sum-exp: training would go wrong.
