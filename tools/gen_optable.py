@@ -21,6 +21,7 @@ CATEGORIES = ("elementwise", "reduction", "movement", "matmul", "copy", "convolu
 EFFECTS = ("pure", "random", "writes")
 COMPUTE = ("result", "operands")
 COMBINE = ("sum", "mean", "product", "maximum", "minimum", "arg_maximum", "arg_minimum", "any", "all")
+INDEX_MAPS = ("arange", "concatenate", "flip", "pad", "slice_scatter")
 # The order of ir::ElementType; a row's element types are one bit each.
 ELEMENT_TYPES = ("bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 TYPE_SETS = {
@@ -47,6 +48,7 @@ FIELDS = {
     "commutative": bool,
     "rounds": bool,
     "combine": str,
+    "index_map": str,
 }
 
 # Functions every emitter's prelude provides: csrc/optable/intrinsics.md. Number of arguments by name.
@@ -93,6 +95,7 @@ class Row:
     commutative: bool = False
     rounds: bool = False
     combine: str = ""
+    index_map: str = ""
     line: int = field(default=0, compare=False)
 
     def expressions(self) -> tuple[str, ...]:
@@ -207,8 +210,11 @@ def check_row(row: Row) -> None:
         one_of(row.combine, COMBINE, "combine")
         require(row.category == "reduction", f"a {row.category} row combines nothing")
     loops = row.category in ("elementwise", "copy", "creation")
+    if row.index_map:
+        one_of(row.index_map, INDEX_MAPS, "index map")
+        require(loops and not row.expressions(), "an index map takes the place of a loop's expression")
     if row.kernel and loops:
-        require(bool(row.expressions()), "a loop the backend runs needs an expression")
+        require(bool(row.expressions() or row.index_map), "a loop the backend runs needs an expression or an index map")
     if row.expressions():
         require(loops, f"a {row.category} row has no expression")
         reads = set().union(*(check_expression(row, expression) for expression in row.expressions()))
@@ -301,6 +307,7 @@ def cpp_row(row: Row) -> str:
         (row.commutative, ".commutative = true"),
         (row.rounds, ".rounds = true"),
         (bool(row.combine), f".combine = Combine::{camel(row.combine)}"),
+        (bool(row.index_map), f".index_map = IndexMap::{camel(row.index_map)}"),
         (bool(row.ignored), f".ignored_keywords = {braces([quoted(name) for name in row.ignored])}"),
     ]
     return "      {" + ",\n       ".join(text for said, text in fields if said) + "},\n"
@@ -353,6 +360,7 @@ def render_markdown(rows: Sequence[Row]) -> str:
         for row in members:
             spellings = "<br>".join(cell(name) for name in row.aten)
             computes = "<br>".join(cell(expression) for expression in dict.fromkeys(row.expressions()))
+            computes = computes or row.index_map.replace("_", " ")
             lines.append(
                 f"| {row.name} | {spellings} | {'yes' if row.kernel else ''} | {types_cell(row)} | {computes} |"
             )

@@ -6,6 +6,7 @@
 
 #include "analysis/convolution.h"
 #include "analysis/element_step.h"
+#include "analysis/index_map.h"
 #include "analysis/loop_access.h"
 #include "analysis/matmul_layout.h"
 #include "analysis/reduction.h"
@@ -48,12 +49,10 @@ Claim check_sizes(const ir::Node& node) {
 }
 
 Claim check_reads(const ir::Node& node, const ElementStep& step) {
-  const ir::Shape& space = node.result()->type().shape;
   for (const StepArgument& argument : step.arguments) {
     if (const auto* read = std::get_if<StepOperand>(&argument)) {
-      const ir::Value& operand = *node.operand(read->index);
-      if (auto access = loop_access(operand.type(), space); !access) {
-        return no("shape", "%" + operand.name() + ": " + access.error().message());
+      if (auto access = operand_access(node, *read); !access) {
+        return no("shape", "%" + node.operand(read->index)->name() + ": " + access.error().message());
       }
     }
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/arguments.h"
+#include "analysis/index_map.h"
 #include "ir/name.h"
 
 namespace tessiq::analysis {
@@ -18,6 +19,11 @@ using optable::Condition;
 using optable::OpInfo;
 
 std::string key_of(int position) { return std::to_string(position); }
+
+Error not_understood(const ir::Node& node, std::string_view key, const std::string& what) {
+  const bool is_position = std::isdigit(static_cast<unsigned char>(key.front())) != 0;
+  return unsupported(node.op() + ": " + (is_position ? "argument " : "keyword ") + std::string(key) + " " + what);
+}
 
 // A keyword, or the argument at the parameter's place after the positional ones.
 int parameter_position(const OpInfo& op, std::string_view key) {
@@ -48,11 +54,6 @@ class Resolver {
   }
 
  private:
-  Error not_understood(std::string_view key, const std::string& what) const {
-    const bool is_position = std::isdigit(static_cast<unsigned char>(key.front())) != 0;
-    return unsupported(node_.op() + ": " + (is_position ? "argument " : "keyword ") + std::string(key) + " " + what);
-  }
-
   bool names_key(std::string_view key) const {
     if (std::find(op_.ignored_keywords.begin(), op_.ignored_keywords.end(), key) != op_.ignored_keywords.end()) {
       return true;
@@ -73,13 +74,13 @@ class Resolver {
       }
       const bool is_place = std::isdigit(static_cast<unsigned char>(key.front())) != 0 && std::stoi(key) < places;
       if (!is_place && !names_key(key)) {
-        return not_understood(key, "= " + ir::attribute_to_string(attribute) + " is not understood");
+        return not_understood(node_, key, "= " + ir::attribute_to_string(attribute) + " is not understood");
       }
     }
     for (int position = 0; position < arguments_.count(); ++position) {
       const bool is_tensor = arguments_.tensor(position) != nullptr || arguments_.tensors(position) != nullptr;
       if (is_tensor && position >= op_.arity) {
-        return not_understood(key_of(position), "is a tensor, and the operation takes " + key_of(op_.arity));
+        return not_understood(node_, key_of(position), "is a tensor, and the operation takes " + key_of(op_.arity));
       }
     }
     return {};
@@ -130,9 +131,9 @@ class Resolver {
     }
     const std::string_view key = op_.cases.front().when.front().key;
     const Attribute* attribute = node_.attribute(key);
-    return not_understood(key, "= " +
-                                   ir::attribute_to_string(attribute == nullptr ? Attribute(ir::None{}) : *attribute) +
-                                   " is not a case of this operation");
+    return not_understood(node_, key,
+                          "= " + ir::attribute_to_string(attribute == nullptr ? Attribute(ir::None{}) : *attribute) +
+                              " is not a case of this operation");
   }
 
   // $alpha becomes $2: parameters are arguments after the positional ones. Notes what is read.
@@ -195,9 +196,9 @@ class Resolver {
       }
     }
     if (attribute == nullptr) {
-      return not_understood(key, "is missing");
+      return not_understood(node_, key, "is missing");
     }
-    return number(key, *attribute);
+    return step_number(node_, key, *attribute);
   }
 
   static StepArgument default_of(const optable::ScalarParameter& parameter) {
@@ -206,22 +207,6 @@ class Resolver {
       return whole;
     }
     return parameter.default_value;
-  }
-
-  Result<StepArgument> number(std::string_view key, const Attribute& attribute) const {
-    if (const auto* flag = std::get_if<bool>(&attribute)) {
-      return StepArgument(*flag);
-    }
-    if (const auto* integer = std::get_if<int64_t>(&attribute)) {
-      return StepArgument(*integer);
-    }
-    if (const auto* real = std::get_if<double>(&attribute)) {
-      return StepArgument(*real);
-    }
-    if (const auto* extent = std::get_if<ir::Extent>(&attribute); extent != nullptr && extent->is_symbol()) {
-      return StepArgument(ir::SizeExpr::of_symbol(extent->name()));
-    }
-    return not_understood(key, "= " + ir::attribute_to_string(attribute) + " is not a number");
   }
 
   const ir::Node& node_;
@@ -284,6 +269,24 @@ ElementType promoted_type(const ir::Node& node) {
   return combine(combine(tensors, scalars), numbers).value_or(ElementType::kFloat32);
 }
 
-Result<ElementStep> element_step(const ir::Node& node, const OpInfo& op) { return Resolver(node, op).resolve(); }
+Result<StepArgument> step_number(const ir::Node& node, std::string_view key, const Attribute& attribute) {
+  if (const auto* flag = std::get_if<bool>(&attribute)) {
+    return StepArgument(*flag);
+  }
+  if (const auto* integer = std::get_if<int64_t>(&attribute)) {
+    return StepArgument(*integer);
+  }
+  if (const auto* real = std::get_if<double>(&attribute)) {
+    return StepArgument(*real);
+  }
+  if (const auto* extent = std::get_if<ir::Extent>(&attribute); extent != nullptr && extent->is_symbol()) {
+    return StepArgument(ir::SizeExpr::of_symbol(extent->name()));
+  }
+  return not_understood(node, key, "= " + ir::attribute_to_string(attribute) + " is not a number");
+}
+
+Result<ElementStep> element_step(const ir::Node& node, const OpInfo& op) {
+  return op.index_map == optable::IndexMap::kNone ? Resolver(node, op).resolve() : index_map_step(node, op);
+}
 
 }  // namespace tessiq::analysis

@@ -12,11 +12,29 @@
 
 namespace tessiq::analysis {
 
+// Positions along one axis of the result, from `begin` up to `end`.
+struct Window {
+  int axis = 0;
+  ir::SizeExpr begin;
+  ir::SizeExpr end;
+
+  friend bool operator==(const Window&, const Window&) = default;
+};
+// Read at the result's position; or, for rows with an index map, only where that is in every window, at the position
+// less each window's begin, and along a reversed axis counted from the end.
 struct StepOperand {
   int index = 0;  // of the node
+  std::vector<Window> windows = {};
+  std::vector<int> reversed = {};
+};
+struct StepInside {  // a bool: whether the position is in every window
+  std::vector<Window> windows;
+};
+struct StepPosition {  // an int64: the position along an axis of the result
+  int axis = 0;
 };
 // A constant keeps the type the graph gave it; an expression over sizes is an integer that comes with the call.
-using StepArgument = std::variant<StepOperand, bool, int64_t, double, ir::SizeExpr>;
+using StepArgument = std::variant<StepOperand, bool, int64_t, double, ir::SizeExpr, StepInside, StepPosition>;
 
 struct ElementStep {
   // Over $0, $1, ... and nothing else: the case is chosen, and named parameters are arguments after the positional
@@ -33,6 +51,9 @@ struct ElementStep {
 // Requires op.is_loop() and one result. kUnsupported where an argument is not understood: a keyword the row does not
 // name, a value no case covers, a list, a string, an unknown size.
 Result<ElementStep> element_step(const ir::Node& node, const optable::OpInfo& op);
+
+// The number an attribute is; kUnsupported, with the name of the argument, where it is none.
+Result<StepArgument> step_number(const ir::Node& node, std::string_view key, const ir::Attribute& attribute);
 
 // PyTorch's promotion: tensors with axes before scalars before Python numbers, each only where its kind is higher.
 // `node` has at least one operand or number.

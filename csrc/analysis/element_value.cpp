@@ -34,7 +34,10 @@ Result<Scalar> number_of(const StepArgument& argument, std::span<const Scalar> o
   if (const int64_t* value = std::get_if<int64_t>(&argument)) {
     return Scalar::of_integer(*value, ir::ElementType::kInt64);
   }
-  return Scalar::of_float(std::get<double>(argument), ir::ElementType::kFloat64);
+  if (const double* value = std::get_if<double>(&argument)) {
+    return Scalar::of_float(*value, ir::ElementType::kFloat64);
+  }
+  return unsupported("the value depends on the position");
 }
 
 }  // namespace

@@ -91,6 +91,9 @@ class Builder {
       return unsupported(node.op() + " computes neither an element nor a row");
     }
     const Axes& axes = full || row ? all_axes_ : kept_axes_;
+    if (op.index_map != optable::IndexMap::kNone) {
+      return unsupported(node.op() + " reads or counts positions other than its own");
+    }
     TESSIQ_ASSIGN_OR_RETURN(const ElementStep step, element_step(node, op));
     int ready = 0;
     for (const StepArgument& argument : step.arguments) {

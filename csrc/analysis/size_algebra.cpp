@@ -224,6 +224,7 @@ SizeExpr normalize(const SizeExpr& expression) { return polynomial(expression).t
 
 bool provably_equal(const SizeExpr& a, const SizeExpr& b) { return a == b || normalize(a) == normalize(b); }
 
+SizeExpr sum(const SizeExpr& a, const SizeExpr& b) { return normalize(SizeExpr::of(Kind::kAdd, {a, b})); }
 SizeExpr product(const SizeExpr& a, const SizeExpr& b) { return normalize(SizeExpr::of(Kind::kMul, {a, b})); }
 
 Result<SizeExpr> to_expr(const ir::Extent& extent) {

@@ -11,6 +11,7 @@ namespace tessiq::analysis {
 ir::SizeExpr normalize(const ir::SizeExpr& expression);
 bool provably_equal(const ir::SizeExpr& a, const ir::SizeExpr& b);
 
+ir::SizeExpr sum(const ir::SizeExpr& a, const ir::SizeExpr& b);      // normal
 ir::SizeExpr product(const ir::SizeExpr& a, const ir::SizeExpr& b);  // normal
 // kUnsupported for an unknown extent.
 Result<ir::SizeExpr> to_expr(const ir::Extent& extent);

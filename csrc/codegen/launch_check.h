@@ -31,8 +31,8 @@ inline Result<void> check_launch(const std::string& kernel, const emit::LoopSize
     return invalid_argument("launch of loop " + kernel + ": its extents have " + std::to_string(count) +
                             " elements, the caller says " + std::to_string(element_count));
   }
-  for (void* pointer : pointers) {
-    if (pointer == nullptr && count != 0) {
+  for (size_t tensor = 0; tensor < pointers.size(); ++tensor) {
+    if (pointers[tensor] == nullptr && count != 0 && loop.windowed[tensor] == 0) {
       return invalid_argument("launch of loop " + kernel + ": a pointer is null");
     }
   }

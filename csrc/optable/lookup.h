@@ -28,6 +28,10 @@ enum class ComputeType { kResult, kOperands };
 // extreme among the reduced elements, the first of several; NaN is more extreme than any number.
 enum class Combine { kNone, kSum, kMean, kProduct, kMaximum, kMinimum, kArgMaximum, kArgMinimum, kAny, kAll };
 
+// Which positions an operation reads or counts beyond its own: the rows without an expression that a loop computes all
+// the same (analysis/index_map.h).
+enum class IndexMap { kNone, kArange, kConcatenate, kFlip, kPad, kSliceScatter };
+
 // A constant that the expression reads by name ("$alpha"), with the value it has when absent. In a call it is a
 // keyword, or stands after the positional arguments: parameter i is also argument arity + i.
 struct ScalarParameter {
@@ -71,11 +75,14 @@ struct OpInfo {
   bool commutative = false;
   bool rounds = false;               // the result is rounded to its type even inside a loop: an explicit cast
   Combine combine = Combine::kNone;  // of a reduction the backend runs
+  IndexMap index_map = IndexMap::kNone;
   // Keyword arguments that do not change what is computed ("dtype" where the result type already says it).
   std::vector<std::string_view> ignored_keywords = {};
 
-  // One loop computes it, each element from the elements at its own position: elementwise operations, copies, fills.
-  bool is_loop() const { return !expression.empty() || !cases.empty(); }
+  // Each element from the elements at its own position: elementwise operations, copies, fills.
+  bool has_expression() const { return !expression.empty() || !cases.empty(); }
+  // One loop computes it.
+  bool is_loop() const { return has_expression() || index_map != IndexMap::kNone; }
   bool is_reduction() const { return combine != Combine::kNone; }
   bool accepts(ir::ElementType type) const { return ((element_types >> static_cast<uint32_t>(type)) & 1U) != 0; }
 };

@@ -67,7 +67,7 @@ class Tiles {
 
   // The axis along which the first such input lies, and the inputs that lie along it.
   void choose() {
-    if (sizes_.extents.size() < 2 || !is_long(last())) {
+    if (sizes_.extents.size() < 2 || !is_long(last()) || !kernel_.reads_in_place()) {
       return;
     }
     for (size_t t = kernel_.inputs.size(); t < sizes_.strides.size(); ++t) {

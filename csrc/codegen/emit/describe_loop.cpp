@@ -1,23 +1,20 @@
 // A fusion group -> the description of its loop. Shapes, reads and arithmetic are asked of analysis; what is decided
-// here is which values the loop reads and writes, and the order it walks their axes in.
+// here is which values the loop reads and writes, where each node of the group computes, and the order the axes are
+// walked in.
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/decisions.h"
-#include "analysis/element_step.h"
-#include "analysis/loop_access.h"
-#include "analysis/reduction.h"
-#include "analysis/row_space.h"
+#include "analysis/index_map.h"
 #include "analysis/size_algebra.h"
-#include "codegen/emit/loop_kernel.h"
-#include "codegen/emit/spelling.h"
-#include "optable/lookup.h"
+#include "codegen/emit/loop_steps.h"
 
 namespace tessiq::emit {
 namespace {
+
+using ir::SizeExpr;
 
 std::vector<const ir::Node*> members_of(const ir::Graph& graph, int64_t group) {
   std::vector<const ir::Node*> members;
@@ -29,61 +26,46 @@ std::vector<const ir::Node*> members_of(const ir::Graph& graph, int64_t group) {
   return members;
 }
 
-LoopArgument size_argument(const ir::SizeExpr& size) {
-  const ir::SizeExpr normal = analysis::normalize(size);
-  if (normal.kind == ir::SizeExpr::Kind::kConstant) {
-    return LoopConstant{normal.constant};
-  }
-  return LoopSymbol{normal};
-}
+// Where a node of the group computes: at the loop's position less `shift`. What it computes there is read only for
+// positions in every window.
+struct Frame {
+  std::vector<SizeExpr> shift;            // one an axis
+  std::vector<analysis::Window> windows;  // of the loop's positions
 
-LoopArgument loop_argument(const ir::Node& node, const analysis::StepArgument& argument) {
-  if (const auto* operand = std::get_if<analysis::StepOperand>(&argument)) {
-    return LoopRead{node.operand(operand->index)->name()};
+  // Of what is read through windows from here.
+  Frame within(const std::vector<analysis::Window>& inner) const {
+    Frame result = *this;
+    for (const analysis::Window& window : inner) {
+      result.windows.push_back(moved(window));
+      SizeExpr& axis_shift = result.shift[static_cast<size_t>(window.axis)];
+      axis_shift = analysis::sum(axis_shift, window.begin);
+    }
+    return result;
   }
-  if (const auto* size = std::get_if<ir::SizeExpr>(&argument)) {
-    return size_argument(*size);
-  }
-  if (const auto* flag = std::get_if<bool>(&argument)) {
-    return LoopConstant{*flag};
-  }
-  if (const auto* integer = std::get_if<int64_t>(&argument)) {
-    return LoopConstant{*integer};
-  }
-  return LoopConstant{std::get<double>(argument)};
-}
 
-Result<LoopStep> loop_step(const ir::Node& node) {
-  const optable::OpInfo* op = optable::find_op(node.op());
-  if (op == nullptr || !op->is_loop() || node.result_count() != 1) {
-    return internal(std::string(node.name()) + ": " + node.op() + " is in a fusion group and has no expression");
+  // A window of this frame's positions as one of the loop's.
+  analysis::Window moved(const analysis::Window& window) const {
+    const SizeExpr& by = shift[static_cast<size_t>(window.axis)];
+    return {window.axis, analysis::sum(window.begin, by), analysis::sum(window.end, by)};
   }
-  auto element_step = analysis::element_step(node, *op);
-  if (!element_step) {
-    return internal(std::string(node.name()) + ": claimed, but " + element_step.error().message());
-  }
-  LoopStep step;
-  step.value = node.result()->name();
-  step.op = op->name;
-  step.expression = std::move(element_step->expression);
-  step.compute = element_step->compute;
-  step.element = element_step->element;
-  step.bool_arguments = element_step->bool_arguments;
-  step.rounds = element_step->rounds;
-  for (const analysis::StepArgument& argument : element_step->arguments) {
-    step.arguments.push_back(loop_argument(node, argument));
-  }
-  return step;
-}
+};
+
+struct Input {
+  const ir::Value* value = nullptr;
+  LoopTensor tensor;  // strides along the axes of the loop before any is merged
+};
 
 class Description {
  public:
   Description(const ir::Graph& graph, std::vector<const ir::Node*> members)
-      : graph_(graph), members_(std::move(members)) {}
+      : graph_(graph), members_(std::move(members)), shape_(members_.back()->result()->type().shape) {}
 
   Result<LoopKernel> build() && {
+    TESSIQ_RETURN_IF_ERROR(place_frames());
     for (const ir::Node* node : members_) {
-      TESSIQ_RETURN_IF_ERROR(add_step(*node));
+      auto argument_of = [&](const analysis::StepArgument& argument) { return loop_argument(*node, argument); };
+      TESSIQ_ASSIGN_OR_RETURN(LoopStep step, loop_step(*node, argument_of));
+      kernel_.steps.push_back(std::move(step));
     }
     collect_outputs();
     if (outputs_.empty()) {
@@ -98,21 +80,114 @@ class Description {
   bool is_member(const ir::Node* node) const {
     return std::find(members_.begin(), members_.end(), node) != members_.end();
   }
+  bool is_computed(const ir::Value& value) const { return !value.is_parameter() && is_member(value.producer()); }
 
-  Result<void> add_step(const ir::Node& node) {
-    TESSIQ_ASSIGN_OR_RETURN(LoopStep step, loop_step(node));
-    for (const LoopArgument& argument : step.arguments) {
-      const auto* read = std::get_if<LoopRead>(&argument);
-      const ir::Value* value = read == nullptr ? nullptr : graph_.find_value(read->value);
-      if (value == nullptr || (!value->is_parameter() && is_member(value->producer()))) {
+  // Readers stand behind what they read, so that a reader's frame is known before its operands'.
+  Result<void> place_frames() {
+    for (auto node = members_.rbegin(); node != members_.rend(); ++node) {
+      const Frame frame =
+          frames_.try_emplace(*node, Frame{{shape_.size(), SizeExpr::of_constant(0)}, {}}).first->second;
+      const optable::OpInfo* op = optable::find_op((*node)->op());
+      if (op == nullptr || op->index_map == optable::IndexMap::kNone) {
+        for (const ir::Value* operand : (*node)->operands()) {
+          if (is_computed(*operand)) {
+            frames_.insert_or_assign(operand->producer(), frame);
+          }
+        }
         continue;
       }
-      if (std::find(inputs_.begin(), inputs_.end(), value) == inputs_.end()) {
-        inputs_.push_back(value);
+      TESSIQ_ASSIGN_OR_RETURN(const analysis::ElementStep step, analysis::element_step(**node, *op));
+      for (const analysis::StepArgument& argument : step.arguments) {
+        const auto* operand = std::get_if<analysis::StepOperand>(&argument);
+        const ir::Value* value = operand == nullptr ? nullptr : (*node)->operand(operand->index);
+        if (value != nullptr && is_computed(*value)) {
+          frames_.insert_or_assign(value->producer(), frame.within(operand->windows));
+        }
       }
     }
-    kernel_.steps.push_back(std::move(step));
     return {};
+  }
+
+  Result<LoopArgument> loop_argument(const ir::Node& node, const analysis::StepArgument& argument) {
+    const Frame& frame = frames_.at(&node);
+    if (const auto* operand = std::get_if<analysis::StepOperand>(&argument)) {
+      return read(node, *operand, frame);
+    }
+    if (const auto* inside = std::get_if<analysis::StepInside>(&argument)) {
+      LoopInside windows;
+      for (const analysis::Window& window : inside->windows) {
+        windows.windows.push_back(loop_window(frame.moved(window)));
+      }
+      return LoopArgument(std::move(windows));
+    }
+    if (const auto* position = std::get_if<analysis::StepPosition>(&argument)) {
+      return LoopArgument(
+          LoopPosition{position_along(position->axis), frame.shift[static_cast<size_t>(position->axis)]});
+    }
+    return number_argument(argument);
+  }
+
+  Result<LoopArgument> read(const ir::Node& node, const analysis::StepOperand& operand, const Frame& reader) {
+    const ir::Value& value = *node.operand(operand.index);
+    if (is_computed(value)) {
+      return LoopArgument(LoopRead{value.name()});
+    }
+    auto access = analysis::operand_access(node, operand);
+    if (!access) {
+      return internal(value.name() + ": fused, but " + access.error().message());
+    }
+    const Frame frame = reader.within(operand.windows);
+    LoopTensor tensor{value.name(), value.type().element, std::move(access->strides)};
+    for (size_t axis = 0; axis < tensor.strides.size(); ++axis) {
+      SizeExpr first = frame.shift[axis];
+      if (std::find(operand.reversed.begin(), operand.reversed.end(), static_cast<int>(axis)) !=
+          operand.reversed.end()) {
+        TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, analysis::to_expr(value.type().shape[axis]));
+        first = analysis::sum(first, analysis::sum(extent, SizeExpr::of_constant(-1)));
+      }
+      const SizeExpr back = analysis::product(tensor.strides[axis], SizeExpr::of_constant(-1));
+      tensor.offset = analysis::sum(tensor.offset, analysis::product(first, back));
+    }
+    for (const analysis::Window& window : frame.windows) {
+      // What is the same all along the axis can be read anywhere.
+      if (tensor.strides[static_cast<size_t>(window.axis)] != SizeExpr::of_constant(0)) {
+        tensor.windows.push_back(loop_window(window));
+      }
+    }
+    return LoopArgument(LoopRead{add_input(value, std::move(tensor))});
+  }
+
+  // The name that steps read it by.
+  std::string add_input(const ir::Value& value, LoopTensor tensor) {
+    int others = 0;
+    for (const Input& input : inputs_) {
+      const LoopTensor& known = input.tensor;
+      if (input.value != &value) {
+        continue;
+      }
+      if (known.strides == tensor.strides && known.offset == tensor.offset && known.windows == tensor.windows) {
+        return known.name();
+      }
+      ++others;
+    }
+    if (others > 0) {
+      tensor.read_as = value.name() + "'" + std::to_string(others);  // no name of a value has an apostrophe
+    }
+    inputs_.push_back({&value, std::move(tensor)});
+    return inputs_.back().tensor.name();
+  }
+
+  int position_along(int axis) {
+    const auto found = std::find(position_axes_.begin(), position_axes_.end(), axis);
+    const auto index = static_cast<int>(found - position_axes_.begin());
+    if (found == position_axes_.end()) {
+      position_axes_.push_back(axis);
+    }
+    return index;
+  }
+
+  LoopWindow loop_window(const analysis::Window& window) {
+    return {position_along(window.axis), window.begin, window.end};
   }
 
   // A value is written when somebody outside the loop reads it.
@@ -128,24 +203,37 @@ class Description {
   }
 
   Result<void> place_tensors() {
-    const ir::Shape& shape = outputs_.back()->type().shape;
     std::vector<analysis::LoopAccess> accesses;
-    for (const std::vector<const ir::Value*>* values : {&inputs_, &outputs_}) {
-      for (const ir::Value* value : *values) {
-        auto access = analysis::loop_access(value->type(), shape);
-        if (!access) {
-          return internal(value->name() + ": fused, but " + access.error().message());
-        }
-        accesses.push_back(*std::move(access));
-      }
+    for (const Input& input : inputs_) {
+      accesses.push_back({input.tensor.strides});
     }
-    const ir::Shape walked = order_axes(shape, accesses);
+    for (const int axis : position_axes_) {
+      analysis::LoopAccess& access = accesses.emplace_back();
+      access.strides.assign(shape_.size(), SizeExpr::of_constant(0));
+      access.strides[static_cast<size_t>(axis)] = SizeExpr::of_constant(1);
+    }
+    for (const ir::Value* value : outputs_) {
+      if (!frames_.at(value->producer()).windows.empty()) {
+        return internal(value->name() + " is read outside its loop, which computes it in a window only");
+      }
+      auto access = analysis::loop_access(value->type(), shape_);
+      if (!access) {
+        return internal(value->name() + ": fused, but " + access.error().message());
+      }
+      accesses.push_back(*std::move(access));
+    }
+    const ir::Shape walked = order_axes(shape_, accesses);
     kernel_.extents = analysis::collapse(walked, accesses);
-    for (size_t i = 0; i < accesses.size(); ++i) {
-      const bool is_input = i < inputs_.size();
-      const ir::Value* value = is_input ? inputs_[i] : outputs_[i - inputs_.size()];
-      LoopTensor tensor{value->name(), value->type().element, std::move(accesses[i].strides)};
-      (is_input ? kernel_.inputs : kernel_.outputs).push_back(std::move(tensor));
+    auto access = accesses.begin();
+    for (Input& input : inputs_) {
+      input.tensor.strides = std::move((access++)->strides);
+      kernel_.inputs.push_back(std::move(input.tensor));
+    }
+    for (size_t k = 0; k < position_axes_.size(); ++k) {
+      kernel_.positions.push_back(std::move((access++)->strides));
+    }
+    for (const ir::Value* value : outputs_) {
+      kernel_.outputs.push_back({value->name(), value->type().element, std::move((access++)->strides)});
     }
     return {};
   }
@@ -180,117 +268,11 @@ class Description {
 
   const ir::Graph& graph_;
   std::vector<const ir::Node*> members_;
-  std::vector<const ir::Value*> inputs_;  // in the order they are first read
+  ir::Shape shape_;                                    // of the loop: what the last node computes
+  std::unordered_map<const ir::Node*, Frame> frames_;  // never iterated
+  std::vector<Input> inputs_;                          // in the order they are first read
+  std::vector<int> position_axes_;                     // of the loop's axes, one a position of the kernel
   std::vector<const ir::Value*> outputs_;
-  LoopKernel kernel_;
-};
-
-// A group with a reduction: the axes that stay come first, then those that go.
-class RowDescription {
- public:
-  RowDescription(const ir::Graph& graph, std::vector<const ir::Node*> members)
-      : graph_(graph), members_(std::move(members)) {}
-
-  Result<LoopKernel> build() && {
-    auto space = analysis::row_space(graph_, members_);
-    if (!space) {
-      return internal("group of " + std::string(members_.back()->name()) + ": fused, but " + space.error().message());
-    }
-    TESSIQ_RETURN_IF_ERROR(place_tensors(*space));
-    for (const analysis::RowMember& member : space->members) {
-      TESSIQ_RETURN_IF_ERROR(add_step(member, *space));
-    }
-    kernel_.name = members_.back()->result()->name();
-    return std::move(kernel_);
-  }
-
- private:
-  // Axes in the order the program gave them: a position among the reduced elements is one of that order.
-  void add_axes(const analysis::RowSpace& space, bool reduced, std::vector<LoopTensor*>& tensors) {
-    ir::Shape shape;
-    std::vector<analysis::LoopAccess> accesses(tensors.size());
-    for (size_t axis = 0; axis < space.shape.size(); ++axis) {
-      if ((space.reduced[axis] != 0) != reduced) {
-        continue;
-      }
-      shape.push_back(space.shape[axis]);
-      for (size_t i = 0; i < tensors.size(); ++i) {
-        const size_t inputs = space.inputs.size();
-        const analysis::RowTensor& tensor = i < inputs ? space.inputs[i] : space.outputs[i - inputs];
-        accesses[i].strides.push_back(tensor.access.strides[axis]);
-      }
-    }
-    std::vector<ir::SizeExpr> extents = analysis::collapse(shape, accesses);
-    if (reduced && extents.empty()) {
-      extents.push_back(ir::SizeExpr::of_constant(1));
-      for (analysis::LoopAccess& access : accesses) {
-        access.strides.push_back(ir::SizeExpr::of_constant(0));
-      }
-    }
-    for (const ir::SizeExpr& extent : extents) {
-      kernel_.extents.push_back(extent);
-    }
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      std::vector<ir::SizeExpr>& strides = tensors[i]->strides;
-      strides.insert(strides.end(), accesses[i].strides.begin(), accesses[i].strides.end());
-    }
-    kernel_.reduced_axes = reduced ? static_cast<int>(extents.size()) : 0;
-  }
-
-  Result<void> place_tensors(const analysis::RowSpace& space) {
-    for (const analysis::RowTensor& input : space.inputs) {
-      kernel_.inputs.push_back({input.value->name(), input.value->type().element, {}, input.per_row});
-    }
-    for (const analysis::RowTensor& output : space.outputs) {
-      kernel_.outputs.push_back({output.value->name(), output.value->type().element, {}, output.per_row});
-    }
-    std::vector<LoopTensor*> tensors;
-    for (std::vector<LoopTensor>* list : {&kernel_.inputs, &kernel_.outputs}) {
-      for (LoopTensor& tensor : *list) {
-        tensors.push_back(&tensor);
-      }
-    }
-    add_axes(space, false, tensors);
-    add_axes(space, true, tensors);
-    return {};
-  }
-
-  Result<void> add_step(const analysis::RowMember& member, const analysis::RowSpace& space) {
-    const ir::Node& node = *member.node;
-    const optable::OpInfo& op = *optable::find_op(node.op());
-    if (!op.is_reduction()) {
-      TESSIQ_ASSIGN_OR_RETURN(LoopStep step, loop_step(node));
-      step.per_row = member.per_row;
-      step.walk = member.walk;
-      kernel_.steps.push_back(std::move(step));
-      return {};
-    }
-    TESSIQ_ASSIGN_OR_RETURN(const analysis::Reduction reduction, analysis::reduction_of(node, op));
-    LoopStep step;
-    step.value = node.result()->name();
-    step.op = op.name;
-    step.combine = reduction.combine;
-    step.compute = value_type(reduction.element);
-    step.element = node.result()->type().element;
-    step.arguments.emplace_back(LoopRead{node.operand(0)->name()});
-    step.per_row = true;
-    step.walk = member.walk;
-    if (reduction.combine == optable::Combine::kMean) {
-      ir::SizeExpr count = ir::SizeExpr::of_constant(1);
-      for (size_t axis = 0; axis < space.shape.size(); ++axis) {
-        if (reduction.reduced[axis] != 0) {
-          TESSIQ_ASSIGN_OR_RETURN(const ir::SizeExpr extent, analysis::to_expr(space.shape[axis]));
-          count = analysis::product(count, extent);
-        }
-      }
-      step.arguments.push_back(size_argument(count));
-    }
-    kernel_.steps.push_back(std::move(step));
-    return {};
-  }
-
-  const ir::Graph& graph_;
-  std::vector<const ir::Node*> members_;
   LoopKernel kernel_;
 };
 
@@ -307,7 +289,7 @@ Result<LoopKernel> describe_loop(const ir::Graph& graph, int64_t group) {
     return internal("no node of " + graph.name() + " is in fusion group " + std::to_string(group));
   }
   if (std::any_of(members.begin(), members.end(), reduces)) {
-    return RowDescription(graph, std::move(members)).build();
+    return describe_rows(graph, std::move(members));
   }
   return Description(graph, std::move(members)).build();
 }

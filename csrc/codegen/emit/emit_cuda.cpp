@@ -70,12 +70,14 @@ class CudaText {
         width /= 2;
       }
     };
-    for (size_t t = 0; t < tensor_count() && rank() > 1; ++t) {
+    for (size_t t = 0; t < tensor_count() && rank() > 0; ++t) {
       const std::vector<SizeSlot>& strides = sizes_.strides[t];
       if (has_inner_stride(t, 1)) {
         std::for_each(strides.begin(), strides.end() - 1, divide);
+        divide(sizes_.offsets[t]);
       }
     }
+    std::for_each(sizes_.inner_bounds.begin(), sizes_.inner_bounds.end(), divide);
     if (rank() > 1) {
       divide(sizes_.extents.back());
     }
@@ -122,7 +124,11 @@ class CudaText {
     std::vector<std::string> offsets;
     for (size_t t = 0; t < tensor_count(); ++t) {
       names.push_back(tensor_name(t));
-      offsets.push_back(offset_text(sizes_.strides[t], rank(), "I"));
+      offsets.push_back(offset_text(sizes_.strides[t], rank(), "I", sizes_.offsets[t]));
+    }
+    for (size_t p = 0; p < sizes_.positions.size(); ++p) {
+      names.push_back("p" + std::to_string(p));
+      offsets.push_back(offset_text(sizes_.positions[p], rank(), "I"));
     }
     return "template <typename I> struct place { I " + joined(names, ", ") +
            "; };\ntemplate <typename I> TESSIQ_INLINE place<I> locate(const I i" +
@@ -130,7 +136,37 @@ class CudaText {
            joined(offsets, ", ") + "};\n}\n";
   }
 
+  // The position of element k of a vector at `place`.
+  std::string position_text(int position, const std::string& place, bool of_vector) const {
+    const std::vector<SizeSlot>& strides = sizes_.positions[static_cast<size_t>(position)];
+    const bool steps = of_vector && !strides.empty() && !strides.back().is(0);
+    return "i64(" + place + ".p" + std::to_string(position) + (steps ? " + I(k))" : ")");
+  }
+
+  std::vector<std::string> position_texts(const std::string& place, bool of_vector) const {
+    std::vector<std::string> texts;
+    for (size_t p = 0; p < kernel_.positions.size(); ++p) {
+      texts.push_back(position_text(static_cast<int>(p), place, of_vector));
+    }
+    return texts;
+  }
+
+  // "(p0 < 4 ? read : otherwise)" for an input with windows, else `read`.
+  std::string guarded(size_t t, const std::string& place, const std::string& read, const std::string& otherwise) const {
+    if (!is_input(t) || tensor(t).windows.empty()) {
+      return read;
+    }
+    auto position = [&](int p) { return position_text(p, place, false); };
+    return "(" + inside_text(kernel_, tensor(t).windows, position) + " ? " + read + " : " + otherwise + ")";
+  }
+
+  // All elements of a vector are on one side of every window.
   std::string load_text(size_t t) const {
+    return guarded(t, "at[u]", unguarded_load_text(t),
+                   "pack<" + std::string(storage_type_name(tensor(t).element)) + ", W>{}");
+  }
+
+  std::string unguarded_load_text(size_t t) const {
     const std::string name = tensor_name(t);
     const std::string from = name + " + at[u]." + name;
     if (has_inner_stride(t, 1)) {
@@ -139,7 +175,9 @@ class CudaText {
     if (has_inner_stride(t, 0)) {
       return "broadcast<W>(" + from + ")";
     }
-    return "gather<W>(" + from + ", I(" + sizes_.strides[t].back().text() + "))";
+    // An axis that is walked backwards, if one is, has an offset.
+    const std::string type = sizes_.offsets[t].is(0) ? "I" : "i64";
+    return "gather<W>(" + from + ", " + type + "(" + sizes_.strides[t].back().text() + "))";
   }
 
   std::string store_text(size_t t, const std::string& values) const {
@@ -153,7 +191,8 @@ class CudaText {
 
   // One call of element() with values read and results written as `read` and `write` spell them.
   template <typename Read, typename Write>
-  std::string element_statements(const std::string& indent, Read read, Write write) const {
+  std::string element_statements(const std::string& indent, Read read, Write write,
+                                 const std::vector<std::string>& positions) const {
     std::vector<std::string> values;
     std::vector<std::string> results;
     std::string declarations;
@@ -168,7 +207,7 @@ class CudaText {
       declarations += indent + std::string(value_type_name(element)) + " " + results.back() + ";\n";
       stores += indent + write(t) + " = " + store_conversion(results.back(), element) + ";\n";
     }
-    return declarations + indent + element_call(kernel_, values, results) + "\n" + stores;
+    return declarations + indent + element_call(kernel_, values, results, positions) + "\n" + stores;
   }
 
   std::string vector_path() const {
@@ -195,7 +234,7 @@ class CudaText {
     text += "#pragma unroll\n      for (int k = 0; k < W; ++k) {\n";
     text += element_statements(
         "        ", [&](size_t t) { return "p_" + tensor_name(t) + "[u].at[k]"; },
-        [&](size_t t) { return "p_" + tensor_name(t) + ".at[k]"; });
+        [&](size_t t) { return "p_" + tensor_name(t) + ".at[k]"; }, position_texts("at[u]", true));
     return text + "      }\n" + stores + "    }\n    return;\n";
   }
 
@@ -209,8 +248,11 @@ class CudaText {
     text += "#pragma unroll 1\n  for (int k = 0; k < U * W; ++k) {\n";
     text += "    const I i = first + I(k / W * " + threads + " * W + k % W);\n    if (i < n) {\n";
     text += "      const place<I> at = locate<I>(i" + size_arguments(sizes_.argument_count) + ");\n";
-    auto element = [&](size_t t) { return tensor_name(t) + "[at." + tensor_name(t) + "]"; };
-    return text + element_statements("      ", element, element) + "    }\n  }\n}\n";
+    auto element = [&](size_t t) {
+      const std::string zero = std::string(storage_type_name(tensor(t).element)) + "(0)";
+      return guarded(t, "at", tensor_name(t) + "[at." + tensor_name(t) + "]", zero);
+    };
+    return text + element_statements("      ", element, element, position_texts("at", false)) + "    }\n  }\n}\n";
   }
 
   std::string entry(const KernelVariant& variant) const {

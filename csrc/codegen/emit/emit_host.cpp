@@ -22,13 +22,18 @@ class HostText {
  private:
   size_t rank() const { return sizes_.extents.size(); }
 
-  // `offset` of the innermost axis: "+ k * 3" for a stride of 3.
+  static std::string position_name(size_t position) { return "p" + std::to_string(position); }
+
   std::string inner_index(size_t tensor) const {
-    const std::string base = "at" + std::to_string(tensor);
+    return inner_index("at" + std::to_string(tensor), sizes_.strides[tensor]);
+  }
+
+  // `base` and what the innermost axis adds: "+ k * 3" for a stride of 3.
+  std::string inner_index(const std::string& base, const std::vector<SizeSlot>& strides) const {
     if (rank() == 0) {
       return base;
     }
-    const SizeSlot& stride = sizes_.strides[tensor].back();
+    const SizeSlot& stride = strides.back();
     if (stride.is(0)) {
       return base;
     }
@@ -41,8 +46,20 @@ class HostText {
     std::string text;
     std::string stores;
     for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
-      values.push_back(
-          load_conversion("in" + std::to_string(t) + "[" + inner_index(t) + "]", kernel_.inputs[t].element));
+      const LoopTensor& input = kernel_.inputs[t];
+      std::string read = "in" + std::to_string(t) + "[" + inner_index(t) + "]";
+      if (!input.windows.empty()) {
+        const std::string zero = std::string(storage_type_name(input.element)) + "(0)";
+        auto position = [&](int p) { return position_name(static_cast<size_t>(p)); };
+        read = "(" + inside_text(kernel_, input.windows, position) + " ? " + read + " : " + zero + ")";
+      }
+      values.push_back(load_conversion(read, input.element));
+    }
+    std::vector<std::string> positions;
+    for (size_t p = 0; p < sizes_.positions.size(); ++p) {
+      text += indent + "const i64 " + position_name(p) + " = " +
+              inner_index("base" + std::to_string(p), sizes_.positions[p]) + ";\n";
+      positions.push_back(position_name(p));
     }
     for (size_t t = 0; t < kernel_.outputs.size(); ++t) {
       const std::string number = std::to_string(t);
@@ -52,15 +69,19 @@ class HostText {
                 "] = " + store_conversion("r" + number, element) + ";\n";
       results.push_back("r" + number);
     }
-    return text + indent + element_call(kernel_, values, results) + "\n" + stores;
+    return text + indent + element_call(kernel_, values, results, positions) + "\n" + stores;
   }
 
   std::string base_offsets(const std::string& indent) const {
     std::string text;
     const size_t outer_axes = rank() == 0 ? 0 : rank() - 1;
     for (size_t t = 0; t < sizes_.strides.size(); ++t) {
-      text += indent + "const i64 at" + std::to_string(t) + " = " + offset_text(sizes_.strides[t], outer_axes, "i64") +
-              ";\n";
+      text += indent + "const i64 at" + std::to_string(t) + " = " +
+              offset_text(sizes_.strides[t], outer_axes, "i64", sizes_.offsets[t]) + ";\n";
+    }
+    for (size_t p = 0; p < sizes_.positions.size(); ++p) {
+      text += indent + "const i64 base" + std::to_string(p) + " = " +
+              offset_text(sizes_.positions[p], outer_axes, "i64") + ";\n";
     }
     return text;
   }

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "codegen/emit/loop_sizes.h"
+#include "codegen/emit/loop_text.h"
 #include "ir/name.h"
 
 namespace tessiq::emit {
@@ -75,12 +76,23 @@ std::vector<std::string_view> identifiers_in(std::string_view text) {
 std::vector<int> sizes_read_by_steps(const LoopKernel& kernel) {
   const std::vector<ir::SizeExpr> arguments = kernel.size_arguments();
   std::vector<int> read;
+  auto add = [&](const ir::SizeExpr& size) {
+    const int index = slot_of(size, arguments).argument;
+    if (index >= 0 && std::find(read.begin(), read.end(), index) == read.end()) {
+      read.push_back(index);
+    }
+  };
   for (const LoopStep& step : kernel.steps) {
     for (const LoopArgument& argument : step.arguments) {
-      const auto* symbol = std::get_if<LoopSymbol>(&argument);
-      const int index = symbol != nullptr ? slot_of(symbol->value, arguments).argument : -1;
-      if (index >= 0 && std::find(read.begin(), read.end(), index) == read.end()) {
-        read.push_back(index);
+      if (const auto* symbol = std::get_if<LoopSymbol>(&argument)) {
+        add(symbol->value);
+      } else if (const auto* position = std::get_if<LoopPosition>(&argument)) {
+        add(position->shift);
+      } else if (const auto* inside = std::get_if<LoopInside>(&argument)) {
+        for (const LoopWindow& window : inside->windows) {
+          add(window.begin);
+          add(window.end);
+        }
       }
     }
   }
@@ -129,7 +141,7 @@ std::string result_text(const LoopStep& step, const std::string& expression) {
 StepLines::StepLines(const LoopKernel& kernel, Identifiers& identifiers)
     : kernel_(kernel), identifiers_(identifiers), sizes_(kernel.size_arguments()) {
   for (const LoopTensor& input : kernel.inputs) {
-    types_[input.value] = value_type(input.element);
+    types_[input.name()] = value_type(input.element);
   }
 }
 
@@ -158,6 +170,16 @@ Result<std::string> StepLines::argument(const LoopArgument& argument, ElementTyp
   }
   if (const auto* symbol = std::get_if<LoopSymbol>(&argument)) {
     return value_conversion(slot_of(symbol->value, sizes_).text(), ElementType::kInt64, type);
+  }
+  auto position_name = [](int position) { return "p" + std::to_string(position); };
+  if (const auto* inside = std::get_if<LoopInside>(&argument)) {
+    const std::string text = "(" + inside_text(kernel_, inside->windows, position_name) + ")";
+    return value_conversion(text, ElementType::kBool, type);
+  }
+  if (const auto* position = std::get_if<LoopPosition>(&argument)) {
+    const SizeSlot shift = slot_of(position->shift, sizes_);
+    const std::string name = position_name(position->position);
+    return value_conversion(shift.is(0) ? name : "(" + name + " - " + shift.text() + ")", ElementType::kInt64, type);
   }
   const std::string& value = std::get<LoopRead>(argument).value;
   const auto found = types_.find(value);

@@ -17,12 +17,26 @@
 
 namespace tessiq::emit {
 
-// A tensor the loop reads or writes. Element offset of position (i0, i1, ...) = sum of i_k * strides[k].
+// Where a position of the loop (an entry of LoopKernel::positions) is from `begin` up to `end`.
+struct LoopWindow {
+  int position = 0;
+  ir::SizeExpr begin;
+  ir::SizeExpr end;
+
+  friend bool operator==(const LoopWindow&, const LoopWindow&) = default;
+};
+
+// A tensor the loop reads or writes. Element offset of position (i0, i1, ...) = offset + sum of i_k * strides[k].
 struct LoopTensor {
   std::string value;  // IR value name
   ir::ElementType element = ir::ElementType::kFloat32;
-  std::vector<ir::SizeExpr> strides;  // one an axis of the collapsed space
-  bool per_row = false;               // of a reduction: one element a row, its strides along the reduced axes are 0
+  std::vector<ir::SizeExpr> strides;     // one an axis of the collapsed space
+  bool per_row = false;                  // of a reduction: one element a row, its strides along the reduced axes are 0
+  ir::SizeExpr offset = {};              // of an input: may be negative, as may strides
+  std::vector<LoopWindow> windows = {};  // of an input: read where all hold, 0 elsewhere
+  std::string read_as = {};              // of an input that is read in several ways: what steps call this one
+
+  const std::string& name() const { return read_as.empty() ? value : read_as; }
 };
 
 struct LoopConstant {
@@ -34,7 +48,14 @@ struct LoopSymbol {
 struct LoopRead {
   std::string value;  // an input or an earlier step
 };
-using LoopArgument = std::variant<LoopRead, LoopConstant, LoopSymbol>;
+struct LoopInside {  // a bool: whether all windows hold
+  std::vector<LoopWindow> windows;
+};
+struct LoopPosition {  // an int64: an entry of LoopKernel::positions less `shift`
+  int position = 0;
+  ir::SizeExpr shift;
+};
+using LoopArgument = std::variant<LoopRead, LoopConstant, LoopSymbol, LoopInside, LoopPosition>;
 
 // One operation: `expression` over $0, $1, ... (named parameters already put in) evaluated in `compute`, then converted
 // to `element`. Half types: compute is float32, and an intermediate keeps float32 unless `rounds` asks for the narrow
@@ -63,9 +84,13 @@ struct LoopKernel {
   std::vector<LoopTensor> inputs;
   std::vector<LoopStep> steps;
   std::vector<LoopTensor> outputs;  // each names a step
-  int reduced_axes = 0;             // the last axes, which are combined; 0 for a loop
+  // Coordinates that windows and steps ask for, as strides are: number at (i0, i1, ...) = sum of i_k * strides[k].
+  std::vector<std::vector<ir::SizeExpr>> positions = {};
+  int reduced_axes = 0;  // the last axes, which are combined; 0 for a loop
 
   bool is_reduction() const { return reduced_axes > 0; }
+  // Every input at the loop's own position, forwards.
+  bool reads_in_place() const;
 
   // Sizes that come with the call, in the order the kernel takes them: every extent, stride or symbol that is not a
   // constant, once each.
@@ -124,6 +149,6 @@ std::string joined_host(std::span<const std::string> bodies);
 LoopKernel with_positional_names(const LoopKernel& kernel);
 
 // Changes whenever the same description becomes different text or is launched differently: part of every cache key.
-inline constexpr int kEmitterVersion = 2;
+inline constexpr int kEmitterVersion = 3;
 
 }  // namespace tessiq::emit

@@ -8,6 +8,12 @@
 
 namespace tessiq::emit {
 
+bool LoopKernel::reads_in_place() const {
+  return positions.empty() && std::all_of(inputs.begin(), inputs.end(), [](const LoopTensor& input) {
+           return input.offset == ir::SizeExpr::of_constant(0);
+         });
+}
+
 std::vector<ir::SizeExpr> LoopKernel::size_arguments() const {
   std::vector<ir::SizeExpr> arguments;
   auto add = [&](const ir::SizeExpr& expression) {
@@ -24,10 +30,27 @@ std::vector<ir::SizeExpr> LoopKernel::size_arguments() const {
       std::for_each(tensor.strides.begin(), tensor.strides.end(), add);
     }
   }
+  auto add_windows = [&](const std::vector<LoopWindow>& windows) {
+    for (const LoopWindow& window : windows) {
+      add(window.begin);
+      add(window.end);
+    }
+  };
+  for (const LoopTensor& input : inputs) {
+    add(input.offset);
+    add_windows(input.windows);
+  }
+  for (const std::vector<ir::SizeExpr>& strides : positions) {
+    std::for_each(strides.begin(), strides.end(), add);
+  }
   for (const LoopStep& step : steps) {
     for (const LoopArgument& argument : step.arguments) {
       if (const auto* symbol = std::get_if<LoopSymbol>(&argument)) {
         add(symbol->value);
+      } else if (const auto* inside = std::get_if<LoopInside>(&argument)) {
+        add_windows(inside->windows);
+      } else if (const auto* position = std::get_if<LoopPosition>(&argument)) {
+        add(position->shift);
       }
     }
   }
@@ -60,6 +83,23 @@ LoopSizes LoopSizes::of(const LoopKernel& kernel) {
       for (const ir::SizeExpr& stride : tensor.strides) {
         strides.push_back(slot(stride));
       }
+      loop.offsets.push_back(slot(tensor.offset));
+      loop.windowed.push_back(tensor.windows.empty() ? 0 : 1);
+    }
+  }
+  for (const std::vector<ir::SizeExpr>& position : kernel.positions) {
+    std::vector<SizeSlot>& strides = loop.positions.emplace_back();
+    for (const ir::SizeExpr& stride : position) {
+      strides.push_back(slot(stride));
+    }
+  }
+  for (const LoopTensor& input : kernel.inputs) {
+    for (const LoopWindow& window : input.windows) {
+      const std::vector<SizeSlot>& strides = loop.positions[static_cast<size_t>(window.position)];
+      if (!strides.empty() && !strides.back().is(0)) {
+        loop.inner_bounds.push_back(slot(window.begin));
+        loop.inner_bounds.push_back(slot(window.end));
+      }
     }
   }
   return loop;
@@ -79,10 +119,13 @@ int64_t largest_offset(const LoopSizes& loop, std::span<const int64_t> sizes) {
     return 0;
   }
   int64_t largest = count;
-  for (const std::vector<SizeSlot>& strides : loop.strides) {
-    int64_t offset = 0;
+  for (size_t tensor = 0; tensor < loop.strides.size(); ++tensor) {
+    const std::vector<SizeSlot>& strides = loop.strides[tensor];
+    // Of a window that lies behind the beginning: its elements are nearer than those the loop would reach without it.
+    int64_t offset = std::max<int64_t>(loop.offsets[tensor].value(sizes), 0);
     for (size_t axis = 0; axis < strides.size(); ++axis) {
-      const auto step = checked_mul(loop.extents[axis].value(sizes) - 1, strides[axis].value(sizes));
+      const int64_t stride = std::max<int64_t>(strides[axis].value(sizes), 0);
+      const auto step = checked_mul(loop.extents[axis].value(sizes) - 1, stride);
       const auto sum = step ? checked_add(offset, *step) : std::nullopt;
       if (!sum) {
         return kTooLarge;

@@ -30,7 +30,13 @@ struct SizeSlot {
 struct LoopSizes {
   int argument_count = 0;
   std::vector<SizeSlot> extents;
-  std::vector<std::vector<SizeSlot>> strides;  // of inputs, then outputs
+  std::vector<std::vector<SizeSlot>> strides;    // of inputs, then outputs
+  std::vector<SizeSlot> offsets;                 // of the same
+  std::vector<char> windowed;                    // of the same: read in windows alone, so that it may have no element
+  std::vector<std::vector<SizeSlot>> positions;  // strides
+  // Bounds of windows along the innermost axis: a vector of elements lies on one side of each where its width divides
+  // them all.
+  std::vector<SizeSlot> inner_bounds;
   bool all_constant = true;
 
   static LoopSizes of(const LoopKernel& kernel);

@@ -27,10 +27,13 @@ Result<std::string> element_function(const LoopKernel& kernel) {
   Identifiers identifiers;
   std::vector<std::string> parameters;
   for (const LoopTensor& input : kernel.inputs) {
-    parameters.push_back("const " + std::string(value_type_name(input.element)) + " " + identifiers.of(input.value));
+    parameters.push_back("const " + std::string(value_type_name(input.element)) + " " + identifiers.of(input.name()));
   }
   for (size_t k = 0; k < kernel.outputs.size(); ++k) {
     parameters.push_back(std::string(value_type_name(kernel.outputs[k].element)) + "& r" + std::to_string(k));
+  }
+  for (size_t k = 0; k < kernel.positions.size(); ++k) {
+    parameters.push_back("const i64 p" + std::to_string(k));
   }
   for (const int size : sizes_read_by_steps(kernel)) {
     parameters.push_back("const i64 size" + std::to_string(size));
@@ -54,13 +57,29 @@ Result<std::string> element_function(const LoopKernel& kernel) {
 }
 
 std::string element_call(const LoopKernel& kernel, const std::vector<std::string>& input_values,
-                         const std::vector<std::string>& output_values) {
+                         const std::vector<std::string>& output_values, const std::vector<std::string>& positions) {
   std::vector<std::string> arguments = input_values;
   arguments.insert(arguments.end(), output_values.begin(), output_values.end());
+  arguments.insert(arguments.end(), positions.begin(), positions.end());
   for (const int size : sizes_read_by_steps(kernel)) {
     arguments.push_back("size" + std::to_string(size));
   }
   return "element(" + joined(arguments, ", ") + ");";
+}
+
+std::string inside_text(const LoopKernel& kernel, const std::vector<LoopWindow>& windows,
+                        const std::function<std::string(int)>& position) {
+  const std::vector<ir::SizeExpr> arguments = kernel.size_arguments();
+  std::vector<std::string> conditions;
+  for (const LoopWindow& window : windows) {
+    const SizeSlot begin = slot_of(window.begin, arguments);
+    const std::string name = position(window.position);
+    if (!begin.is(0)) {  // no position is below that
+      conditions.push_back(name + " >= " + begin.text());
+    }
+    conditions.push_back(name + " < " + slot_of(window.end, arguments).text());
+  }
+  return conditions.empty() ? "true" : joined(conditions, " && ");
 }
 
 namespace {
@@ -91,8 +110,12 @@ std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type,
   return text;
 }
 
-std::string offset_text(const std::vector<SizeSlot>& strides, size_t axes, std::string_view index_type) {
+std::string offset_text(const std::vector<SizeSlot>& strides, size_t axes, std::string_view index_type,
+                        const SizeSlot& offset) {
   std::vector<std::string> terms;
+  if (!offset.is(0)) {
+    terms.push_back(number_text(offset, index_type));
+  }
   for (size_t axis = 0; axis < axes; ++axis) {
     if (strides[axis].is(0)) {
       continue;
@@ -192,7 +215,7 @@ LoopKernel with_positional_names(const LoopKernel& kernel) {
   result.name = "loop";
   std::map<std::string, std::string> names;
   for (size_t k = 0; k < kernel.inputs.size(); ++k) {
-    names[kernel.inputs[k].value] = "in" + std::to_string(k);
+    names[kernel.inputs[k].name()] = "in" + std::to_string(k);
   }
   for (size_t k = 0; k < kernel.steps.size(); ++k) {
     names[kernel.steps[k].value] = "step" + std::to_string(k);
@@ -201,10 +224,13 @@ LoopKernel with_positional_names(const LoopKernel& kernel) {
     const auto found = names.find(value);
     value = found == names.end() ? value : found->second;  // an unknown name is reported where it is read
   };
-  for (std::vector<LoopTensor>* tensors : {&result.inputs, &result.outputs}) {
-    for (LoopTensor& tensor : *tensors) {
-      rename(tensor.value);
-    }
+  for (LoopTensor& input : result.inputs) {
+    input.value = input.name();
+    input.read_as.clear();
+    rename(input.value);
+  }
+  for (LoopTensor& output : result.outputs) {
+    rename(output.value);
   }
   for (LoopStep& step : result.steps) {
     rename(step.value);

@@ -1,6 +1,7 @@
 // The parts of a loop that read the same in CUDA and in host C++: the function of one element, and offsets.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,14 +18,18 @@ inline constexpr char kNamePlaceholder = '@';
 // "TESSIQ_INLINE void element(const float v_a, ..., float& r0, ..., const i64 size1)": the steps, from values of the
 // inputs to values of the outputs.
 Result<std::string> element_function(const LoopKernel& kernel);
-// "element(<values>..., r0, ..., size1);"
+// "element(<values>..., r0, ..., <positions>..., size1);"
 std::string element_call(const LoopKernel& kernel, const std::vector<std::string>& input_values,
-                         const std::vector<std::string>& output_values);
+                         const std::vector<std::string>& output_values, const std::vector<std::string>& positions = {});
+// "p0 >= 4 && p0 < size1": whether all windows hold, where position k is called `position`(k); "true" for no windows.
+std::string inside_text(const LoopKernel& kernel, const std::vector<LoopWindow>& windows,
+                        const std::function<std::string(int)>& position);
 
 // Statements that define the coordinates i0, i1, ... of flat index i, in index type `index_type`; empty for no axes.
 std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type, std::string_view indent);
-// "i0 * I(64) + i1", over the first `axes` coordinates.
-std::string offset_text(const std::vector<SizeSlot>& strides, size_t axes, std::string_view index_type);
+// "i0 * I(64) + i1", over the first `axes` coordinates; and "I(-4) + i0 * I(64) + i1" with an offset.
+std::string offset_text(const std::vector<SizeSlot>& strides, size_t axes, std::string_view index_type,
+                        const SizeSlot& offset = {});
 
 // "const float* __restrict__ in0, float* __restrict__ out0": every tensor as it is stored, then nothing.
 std::string pointer_parameters(const LoopKernel& kernel);

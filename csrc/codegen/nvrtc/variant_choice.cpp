@@ -81,6 +81,11 @@ bool VariantChoice::holds(const emit::KernelVariant& variant, std::span<void* co
   if (sizes_.extents[inner].value(sizes) % variant.inner_multiple != 0) {
     return false;
   }
+  for (const emit::SizeSlot& bound : sizes_.inner_bounds) {
+    if (bound.value(sizes) % width != 0) {
+      return false;
+    }
+  }
   for (size_t tensor = 0; tensor < element_sizes_.size(); ++tensor) {
     const std::vector<emit::SizeSlot>& strides = sizes_.strides[tensor];
     if (!strides[inner].is(1)) {
@@ -88,6 +93,9 @@ bool VariantChoice::holds(const emit::KernelVariant& variant, std::span<void* co
     }
     const auto alignment = static_cast<uintptr_t>(width * element_sizes_[tensor]);
     if (reinterpret_cast<uintptr_t>(pointers[tensor]) % alignment != 0) {
+      return false;
+    }
+    if (sizes_.offsets[tensor].value(sizes) % width != 0) {
       return false;
     }
     for (size_t axis = 0; axis < strides.size(); ++axis) {

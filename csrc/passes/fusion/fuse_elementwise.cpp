@@ -3,16 +3,20 @@
 // Requires:      cluster.
 // Guarantees:    every node of a cluster that a loop computes and somebody reads has tessiq.group, numbered by the
 //                group's first node in list order; a lone one has a group of its own. Values leave a group only from
-//                its last node, and the nodes of a group are in one cluster and run over one shape.
-// Legal because: an element of each result depends on elements at its own position, and all operands are defined before
-//                the last node. Only a group's last value is read outside it, so a path from there back in would be a
-//                cycle of the graph.
-// Stops holding when: a producer with two readers may join, or a loop operation reads positions it does not write.
+//                its last node. The nodes of a group are in one cluster and run over one shape, but for what is read
+//                through a window, which runs over the window.
+// Legal because: an element of each result depends on one element of each operand, at a position that its own gives,
+//                and all operands are defined before the last node. Only a group's last value is read outside it, so a
+//                path from there back in would be a cycle of the graph. Outside a window the producer computes on
+//                zeros and nobody reads the result, which is why it has to be one that no operand can make fail.
+// Stops holding when: a producer with two readers may join, or one read in two windows.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "analysis/decisions.h"
+#include "analysis/element_step.h"
 #include "optable/lookup.h"
 #include "passes/manager/pass.h"
 
@@ -33,10 +37,39 @@ bool same_space(const ir::Shape& a, const ir::Shape& b) {
                     [](const ir::Extent& left, const ir::Extent& right) { return left.provably_equals(right); });
 }
 
-// The reader that takes the producer into its loop, if there is one: its only reader, in the same cluster, over the
-// same shape. A claim has asked loop_access for every operand of both; equal shapes make the answers hold for the
-// group.
-const ir::Node* absorbing_reader(const ir::Graph& graph, const ir::Node& producer) {
+// An integer division by zero ends a program.
+bool is_total(const ir::Node& node) {
+  const Result<analysis::ElementStep> step = analysis::element_step(node, *optable::find_op(node.op()));
+  return step && ir::is_floating(step->operates_on);
+}
+
+enum class Reading { kElsewhere, kInPlace, kThroughWindow };
+
+// Where the reader reads the producer: at the positions it computes, or in one window, or otherwise.
+Reading reading(const ir::Node& reader, const ir::Node& producer) {
+  const optable::OpInfo& op = *optable::find_op(reader.op());
+  if (op.index_map == optable::IndexMap::kNone) {
+    return same_space(reader.result()->type().shape, producer.result()->type().shape) ? Reading::kInPlace
+                                                                                      : Reading::kElsewhere;
+  }
+  Reading found = Reading::kElsewhere;
+  const Result<analysis::ElementStep> step = analysis::element_step(reader, op);
+  for (const analysis::StepArgument& argument : step ? step->arguments : std::vector<analysis::StepArgument>{}) {
+    const auto* operand = std::get_if<analysis::StepOperand>(&argument);
+    if (operand == nullptr || reader.operand(operand->index) != producer.result()) {
+      continue;
+    }
+    if (found != Reading::kElsewhere || !operand->reversed.empty()) {
+      return Reading::kElsewhere;
+    }
+    found = operand->windows.empty() ? Reading::kInPlace : Reading::kThroughWindow;
+  }
+  return found;
+}
+
+// The reader that may take the producer into its loop, if there is one: its only reader, in the same cluster. A claim
+// has asked operand_access for every operand of both; equal shapes make the answers hold for the group.
+const ir::Node* only_reader_of(const ir::Graph& graph, const ir::Node& producer) {
   const std::vector<ir::Use>& uses = producer.result()->uses();
   if (uses.empty() || graph.is_result(producer.result())) {
     return nullptr;
@@ -44,11 +77,8 @@ const ir::Node* absorbing_reader(const ir::Graph& graph, const ir::Node& produce
   const ir::Node* reader = uses.front().node;
   const bool only_reader =
       std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) { return use.node == reader; });
-  if (!only_reader || !is_loop(*reader) || analysis::cluster_of(*reader) != analysis::cluster_of(producer) ||
-      !same_space(reader->result()->type().shape, producer.result()->type().shape)) {
-    return nullptr;
-  }
-  return reader;
+  return only_reader && is_loop(*reader) && analysis::cluster_of(*reader) == analysis::cluster_of(producer) ? reader
+                                                                                                            : nullptr;
 }
 
 class FuseElementwise final : public Pass {
@@ -59,6 +89,7 @@ class FuseElementwise final : public Pass {
   Result<bool> run(ir::Graph& graph, const TargetOptions& /*target*/) override {
     // Consumers before producers, so that a node knows the group it may join and that group's reads so far.
     std::map<const ir::Node*, size_t> group_of;  // never iterated
+    std::set<const ir::Node*> in_window;         // never iterated; nodes whose group reads them through a window
     std::vector<int64_t> reads;                  // by group: operands of its nodes but for those it computes
     for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
       const ir::Node& node = **it;
@@ -66,10 +97,16 @@ class FuseElementwise final : public Pass {
         continue;
       }
       const auto own = static_cast<int64_t>(node.operands().size());
-      const ir::Node* reader = absorbing_reader(graph, node);
-      const auto joined = reader == nullptr ? group_of.end() : group_of.find(reader);
+      const ir::Node* reader = only_reader_of(graph, node);
+      const Reading how = reader == nullptr ? Reading::kElsewhere : reading(*reader, node);
+      const bool windowed = how == Reading::kThroughWindow || in_window.count(reader) != 0;
+      const auto joined =
+          how == Reading::kElsewhere || (windowed && !is_total(node)) ? group_of.end() : group_of.find(reader);
       if (joined != group_of.end() && reads[joined->second] + own <= kMaxReads + 1) {
         group_of.emplace(&node, joined->second);
+        if (windowed) {
+          in_window.insert(&node);
+        }
         reads[joined->second] += own - 1;
         continue;
       }

@@ -149,6 +149,18 @@ def _convolution_backward(
     return of_input, of_weight, of_bias
 
 
+def _repeat(x: torch.Tensor, repeats: list[int]) -> torch.Tensor:
+    """A copy of a view in which every repeated axis has one of its own before it."""
+    shape = [1] * (len(repeats) - x.dim()) + list(x.shape)
+    apart: list[int] = []
+    wide: list[int] = []
+    for size, times in zip(shape, repeats, strict=True):
+        apart += [size] if times == 1 else [1, size]
+        wide += [size] if times == 1 else [times, size]
+    result = x.reshape(apart).expand(wide).clone(memory_format=torch.contiguous_format)
+    return result.reshape([size * times for size, times in zip(shape, repeats, strict=True)])
+
+
 def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     """A fresh table for one compile, since AOTAutograd changes the one it is given."""
     table: dict[torch._ops.OperatorBase, Decomposition] = dict(core_aten_decompositions())
@@ -164,6 +176,7 @@ def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     table[_aten.batch_norm_backward.default] = batch_norm_backward
     table[_aten.mkldnn_rnn_layer.default] = lstm_layer
     table[_aten.mkldnn_rnn_layer_backward.default] = lstm_layer_backward
+    table[_aten.repeat.default] = _repeat
     table[_aten.convolution.default] = _convolution
     table[_aten.convolution_backward.default] = _convolution_backward
     # PyTorch's entry gives the weights where the operator's backward reads their log-sum-exp: training would go wrong.

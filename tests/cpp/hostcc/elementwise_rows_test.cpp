@@ -100,7 +100,7 @@ TEST(ElementwiseRows, EveryLoopOfTheTableIsCompiledForSomeType) {
     }
   }
   for (const optable::OpInfo* op : optable::all_ops()) {
-    if (op->is_loop() && op->kernel) {
+    if (op->has_expression() && op->kernel) {
       EXPECT_TRUE(seen.contains(std::string(op->aten.empty() ? op->name : op->aten.front()))) << op->name;
     }
   }

@@ -90,7 +90,7 @@ inline std::unique_ptr<ir::Graph> row_graph(const optable::OpInfo& op, const std
 inline std::vector<RowGraph> row_graphs(ir::ElementType type, RowShape shape) {
   std::vector<RowGraph> graphs;
   for (const optable::OpInfo* op : optable::all_ops()) {
-    if (!op->is_loop()) {
+    if (!op->has_expression()) {
       continue;
     }
     std::vector<std::vector<optable::Condition>> cases;

@@ -31,7 +31,7 @@ class Generator {
  public:
   explicit Generator(uint64_t seed) : engine_(seed) {
     for (const optable::OpInfo* op : optable::all_ops()) {
-      if (op->is_loop() && op->category == optable::Category::kElementwise) {
+      if (op->has_expression() && op->category == optable::Category::kElementwise) {
         ops_.push_back(op);
       }
     }
