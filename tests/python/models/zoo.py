@@ -174,14 +174,11 @@ def convnext_tiny(real: bool) -> Model:
 
 def swin_t(real: bool) -> Model:
     """Two blocks a stage: windows in place and windows shifted."""
-    from torchvision.models import swin_t as whole
     from torchvision.models.swin_transformer import SwinTransformer
 
-    module = (
-        whole(weights=None, stochastic_depth_prob=0.0)
-        if real
-        else SwinTransformer([4, 4], 24, [2, 2], [2, 4], [4, 4], stochastic_depth_prob=0.0, num_classes=10)
-    )
+    # torchvision's own builder of the real size sets the stochastic depth itself.
+    sizes = (96, [2, 2, 6, 2], [3, 6, 12, 24], [7, 7]) if real else (24, [2, 2], [2, 4], [4, 4])
+    module = SwinTransformer([4, 4], *sizes, stochastic_depth_prob=0.0, num_classes=1000 if real else 10)
     return Model(module, _images("x", 224 if real else 32))
 
 
