@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/element_step.h"
+#include "analysis/loop_space.h"
 #include "analysis/reduction.h"
 #include "optable/lookup.h"
 
@@ -16,11 +17,6 @@ namespace tessiq::analysis {
 namespace {
 
 using Axes = std::vector<size_t>;  // of the space, one an axis of a tensor
-
-bool same_shape(const ir::Shape& a, const ir::Shape& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const ir::Extent& left, const ir::Extent& right) { return left.provably_equals(right); });
-}
 
 class Builder {
  public:

@@ -1,13 +1,12 @@
 // A fusion group -> the description of its loop. Shapes, reads and arithmetic are asked of analysis; what is decided
-// here is which values the loop reads and writes, where each node of the group computes, and the order the axes are
-// walked in.
+// here is which values the loop reads and writes, and the order it walks their axes in.
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/decisions.h"
 #include "analysis/index_map.h"
+#include "analysis/loop_space.h"
 #include "analysis/size_algebra.h"
 #include "codegen/emit/loop_steps.h"
 
@@ -26,30 +25,6 @@ std::vector<const ir::Node*> members_of(const ir::Graph& graph, int64_t group) {
   return members;
 }
 
-// Where a node of the group computes: at the loop's position less `shift`. What it computes there is read only for
-// positions in every window.
-struct Frame {
-  std::vector<SizeExpr> shift;            // one an axis
-  std::vector<analysis::Window> windows;  // of the loop's positions
-
-  // Of what is read through windows from here.
-  Frame within(const std::vector<analysis::Window>& inner) const {
-    Frame result = *this;
-    for (const analysis::Window& window : inner) {
-      result.windows.push_back(moved(window));
-      SizeExpr& axis_shift = result.shift[static_cast<size_t>(window.axis)];
-      axis_shift = analysis::sum(axis_shift, window.begin);
-    }
-    return result;
-  }
-
-  // A window of this frame's positions as one of the loop's.
-  analysis::Window moved(const analysis::Window& window) const {
-    const SizeExpr& by = shift[static_cast<size_t>(window.axis)];
-    return {window.axis, analysis::sum(window.begin, by), analysis::sum(window.end, by)};
-  }
-};
-
 struct Input {
   const ir::Value* value = nullptr;
   LoopTensor tensor;  // strides along the axes of the loop before any is merged
@@ -58,13 +33,20 @@ struct Input {
 class Description {
  public:
   Description(const ir::Graph& graph, std::vector<const ir::Node*> members)
-      : graph_(graph), members_(std::move(members)), shape_(members_.back()->result()->type().shape) {}
+      : graph_(graph), members_(std::move(members)) {}
 
   Result<LoopKernel> build() && {
-    TESSIQ_RETURN_IF_ERROR(place_frames());
-    for (const ir::Node* node : members_) {
-      auto argument_of = [&](const analysis::StepArgument& argument) { return loop_argument(*node, argument); };
-      TESSIQ_ASSIGN_OR_RETURN(LoopStep step, loop_step(*node, argument_of));
+    auto space = analysis::loop_space(graph_, members_);
+    if (!space) {
+      return internal("group of " + std::string(members_.back()->name()) + ": fused, but " + space.error().message());
+    }
+    shape_ = std::move(space->shape);
+    for (size_t index = 0; index < members_.size(); ++index) {
+      const ir::Node& node = *members_[index];
+      auto argument_of = [&](const analysis::StepArgument& argument) {
+        return loop_argument(node, argument, space->frames[index]);
+      };
+      TESSIQ_ASSIGN_OR_RETURN(LoopStep step, loop_step(node, argument_of));
       kernel_.steps.push_back(std::move(step));
     }
     collect_outputs();
@@ -82,34 +64,8 @@ class Description {
   }
   bool is_computed(const ir::Value& value) const { return !value.is_parameter() && is_member(value.producer()); }
 
-  // Readers stand behind what they read, so that a reader's frame is known before its operands'.
-  Result<void> place_frames() {
-    for (auto node = members_.rbegin(); node != members_.rend(); ++node) {
-      const Frame frame =
-          frames_.try_emplace(*node, Frame{{shape_.size(), SizeExpr::of_constant(0)}, {}}).first->second;
-      const optable::OpInfo* op = optable::find_op((*node)->op());
-      if (op == nullptr || op->index_map == optable::IndexMap::kNone) {
-        for (const ir::Value* operand : (*node)->operands()) {
-          if (is_computed(*operand)) {
-            frames_.insert_or_assign(operand->producer(), frame);
-          }
-        }
-        continue;
-      }
-      TESSIQ_ASSIGN_OR_RETURN(const analysis::ElementStep step, analysis::element_step(**node, *op));
-      for (const analysis::StepArgument& argument : step.arguments) {
-        const auto* operand = std::get_if<analysis::StepOperand>(&argument);
-        const ir::Value* value = operand == nullptr ? nullptr : (*node)->operand(operand->index);
-        if (value != nullptr && is_computed(*value)) {
-          frames_.insert_or_assign(value->producer(), frame.within(operand->windows));
-        }
-      }
-    }
-    return {};
-  }
-
-  Result<LoopArgument> loop_argument(const ir::Node& node, const analysis::StepArgument& argument) {
-    const Frame& frame = frames_.at(&node);
+  Result<LoopArgument> loop_argument(const ir::Node& node, const analysis::StepArgument& argument,
+                                     const analysis::LoopFrame& frame) {
     if (const auto* operand = std::get_if<analysis::StepOperand>(&argument)) {
       return read(node, *operand, frame);
     }
@@ -127,7 +83,8 @@ class Description {
     return number_argument(argument);
   }
 
-  Result<LoopArgument> read(const ir::Node& node, const analysis::StepOperand& operand, const Frame& reader) {
+  Result<LoopArgument> read(const ir::Node& node, const analysis::StepOperand& operand,
+                            const analysis::LoopFrame& reader) {
     const ir::Value& value = *node.operand(operand.index);
     if (is_computed(value)) {
       return LoopArgument(LoopRead{value.name()});
@@ -136,7 +93,7 @@ class Description {
     if (!access) {
       return internal(value.name() + ": fused, but " + access.error().message());
     }
-    const Frame frame = reader.within(operand.windows);
+    const analysis::LoopFrame frame = reader.within(operand.windows);
     LoopTensor tensor{value.name(), value.type().element, std::move(access->strides)};
     for (size_t axis = 0; axis < tensor.strides.size(); ++axis) {
       SizeExpr first = frame.shift[axis];
@@ -213,9 +170,6 @@ class Description {
       access.strides[static_cast<size_t>(axis)] = SizeExpr::of_constant(1);
     }
     for (const ir::Value* value : outputs_) {
-      if (!frames_.at(value->producer()).windows.empty()) {
-        return internal(value->name() + " is read outside its loop, which computes it in a window only");
-      }
       auto access = analysis::loop_access(value->type(), shape_);
       if (!access) {
         return internal(value->name() + ": fused, but " + access.error().message());
@@ -268,10 +222,9 @@ class Description {
 
   const ir::Graph& graph_;
   std::vector<const ir::Node*> members_;
-  ir::Shape shape_;                                    // of the loop: what the last node computes
-  std::unordered_map<const ir::Node*, Frame> frames_;  // never iterated
-  std::vector<Input> inputs_;                          // in the order they are first read
-  std::vector<int> position_axes_;                     // of the loop's axes, one a position of the kernel
+  ir::Shape shape_;                 // of the loop
+  std::vector<Input> inputs_;       // in the order they are first read
+  std::vector<int> position_axes_;  // of the loop's axes, one a position of the kernel
   std::vector<const ir::Value*> outputs_;
   LoopKernel kernel_;
 };

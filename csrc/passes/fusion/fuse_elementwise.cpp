@@ -17,6 +17,7 @@
 
 #include "analysis/decisions.h"
 #include "analysis/element_step.h"
+#include "analysis/loop_space.h"
 #include "optable/lookup.h"
 #include "passes/manager/pass.h"
 
@@ -32,25 +33,14 @@ bool is_loop(const ir::Node& node) {
          analysis::cluster_of(node).has_value();
 }
 
-bool same_space(const ir::Shape& a, const ir::Shape& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const ir::Extent& left, const ir::Extent& right) { return left.provably_equals(right); });
-}
-
-// An integer division by zero ends a program.
-bool is_total(const ir::Node& node) {
-  const Result<analysis::ElementStep> step = analysis::element_step(node, *optable::find_op(node.op()));
-  return step && ir::is_floating(step->operates_on);
-}
-
 enum class Reading { kElsewhere, kInPlace, kThroughWindow };
 
 // Where the reader reads the producer: at the positions it computes, or in one window, or otherwise.
 Reading reading(const ir::Node& reader, const ir::Node& producer) {
   const optable::OpInfo& op = *optable::find_op(reader.op());
   if (op.index_map == optable::IndexMap::kNone) {
-    return same_space(reader.result()->type().shape, producer.result()->type().shape) ? Reading::kInPlace
-                                                                                      : Reading::kElsewhere;
+    return analysis::same_shape(reader.result()->type().shape, producer.result()->type().shape) ? Reading::kInPlace
+                                                                                                : Reading::kElsewhere;
   }
   Reading found = Reading::kElsewhere;
   const Result<analysis::ElementStep> step = analysis::element_step(reader, op);
@@ -100,8 +90,8 @@ class FuseElementwise final : public Pass {
       const ir::Node* reader = only_reader_of(graph, node);
       const Reading how = reader == nullptr ? Reading::kElsewhere : reading(*reader, node);
       const bool windowed = how == Reading::kThroughWindow || in_window.count(reader) != 0;
-      const auto joined =
-          how == Reading::kElsewhere || (windowed && !is_total(node)) ? group_of.end() : group_of.find(reader);
+      const auto joined = how == Reading::kElsewhere || (windowed && !analysis::is_total(node)) ? group_of.end()
+                                                                                                : group_of.find(reader);
       if (joined != group_of.end() && reads[joined->second] + own <= kMaxReads + 1) {
         group_of.emplace(&node, joined->second);
         if (windowed) {
