@@ -20,6 +20,7 @@ namespace {
 
 using pytorch::CallValue;
 using pytorch::CompiledGraph;
+using pytorch::Recipe;
 
 // Empties the list it is given (the boxed convention), so that arguments can die during the call.
 std::vector<CallValue> take_arguments(const py::list& list, const program::Program& program) {
@@ -43,11 +44,11 @@ std::vector<CallValue> take_arguments(const py::list& list, const program::Progr
 }
 
 py::list call(CompiledGraph& graph, const py::list& list) {
-  std::vector<CallValue> arguments = take_arguments(list, graph.executor->program());
+  std::vector<CallValue> arguments = take_arguments(list, graph.recipe->program);
   std::vector<CallValue> results;
   {
     const py::gil_scoped_release released;
-    results = graph.executor->run(std::move(arguments));
+    results = graph.executor.run(std::move(arguments));
   }
   py::list outputs;
   for (CallValue& result : results) {
@@ -83,9 +84,9 @@ program::CallingConvention convention_from(const std::vector<InputTuple>& inputs
   return convention;
 }
 
-std::shared_ptr<CompiledGraph> compile(const std::shared_ptr<ir::Graph>& graph, const std::vector<InputTuple>& inputs,
-                                       const py::list& results, int device, bool unclaimed_on_device, bool interpret,
-                                       bool keep_ir, std::vector<bool> kept_inputs) {
+std::shared_ptr<Recipe> compile(const std::shared_ptr<ir::Graph>& graph, const std::vector<InputTuple>& inputs,
+                                const py::list& results, int device, bool unclaimed_on_device, bool interpret,
+                                bool keep_ir, std::vector<bool> kept_inputs) {
   const program::CallingConvention convention = convention_from(inputs, results);
   pytorch::CompileOptions options;
   options.device = static_cast<DeviceIndex>(device);
@@ -93,15 +94,15 @@ std::shared_ptr<CompiledGraph> compile(const std::shared_ptr<ir::Graph>& graph, 
   options.interpret = interpret;
   options.keep_ir = keep_ir;
   options.kept_inputs = std::move(kept_inputs);
-  auto compiled = [&] {
+  auto recipe = [&] {
     const py::gil_scoped_release released;
     return pytorch::compile_graph(*graph, convention, options);
   }();
-  return value_or_throw(std::move(compiled));
+  return value_or_throw(std::move(recipe));
 }
 
 py::dict counters(const CompiledGraph& graph) {
-  const pytorch::ExecutorCounters& counters = graph.executor->counters();
+  const pytorch::ExecutorCounters& counters = graph.executor.counters();
   py::dict result;
   result["calls"] = counters.calls.load();
   result["launches"] = counters.launches.load();
@@ -112,13 +113,13 @@ py::dict counters(const CompiledGraph& graph) {
   result["copies_to_host"] = counters.copies_to_host.load();
   result["bytes_to_device"] = counters.bytes_to_device.load();
   result["bytes_to_host"] = counters.bytes_to_host.load();
-  result["kept_copies_used"] = graph.executor->kept_inputs().hits();
+  result["kept_copies_used"] = graph.executor.kept_inputs().hits();
   return result;
 }
 
 py::list fates(const CompiledGraph& graph) {
   py::list list;
-  for (const program::NodeFate& fate : graph.executor->program().fates) {
+  for (const program::NodeFate& fate : graph.recipe->program.fates) {
     py::dict entry;
     entry["node"] = fate.node;
     entry["op"] = fate.op;
@@ -134,7 +135,7 @@ py::list fates(const CompiledGraph& graph) {
 
 py::list kernels(const CompiledGraph& graph) {
   py::list list;
-  const auto& program = graph.executor->program();
+  const auto& program = graph.recipe->program;
   for (size_t i = 0; i < program.kernels.size(); ++i) {
     const emit::LoopKernel& kernel = program.kernels[i];
     py::dict entry;
@@ -155,7 +156,7 @@ py::list kernels(const CompiledGraph& graph) {
     entry["writes"] = writes;
     entry["covers"] = steps;
     entry["symbolic"] = !kernel.size_arguments().empty();
-    entry["source"] = graph.executor->kernels()[i]->source();
+    entry["source"] = graph.recipe->kernels[i]->source();
     list.append(entry);
   }
   return list;
@@ -163,7 +164,7 @@ py::list kernels(const CompiledGraph& graph) {
 
 py::list pass_log(const CompiledGraph& graph) {
   py::list list;
-  for (const passes::PassRecord& record : graph.passes) {
+  for (const passes::PassRecord& record : graph.recipe->passes) {
     py::dict entry;
     entry["name"] = record.name;
     entry["changed"] = record.changed;
@@ -189,22 +190,25 @@ py::dict kernel_counters() {
 
 void bind_compiler(py::module_& module) {
   bind_graph_builder(module);
+  py::class_<Recipe, std::shared_ptr<Recipe>>(module, "Recipe");
   py::class_<CompiledGraph, std::shared_ptr<CompiledGraph>>(module, "CompiledGraph", py::dynamic_attr())
+      .def(py::init([](const std::shared_ptr<Recipe>& recipe) { return std::make_shared<CompiledGraph>(recipe); }),
+           py::arg("recipe"))
       .def("__call__", &call, py::arg("arguments"))
-      .def_property_readonly("imported_ir", [](const CompiledGraph& graph) { return graph.imported; })
-      .def_property_readonly("final_ir", [](const CompiledGraph& graph) { return graph.final; })
+      .def_property_readonly("imported_ir", [](const CompiledGraph& graph) { return graph.recipe->imported; })
+      .def_property_readonly("final_ir", [](const CompiledGraph& graph) { return graph.recipe->final; })
       .def_property_readonly("program",
-                             [](const CompiledGraph& graph) { return program::to_text(graph.executor->program()); })
-      .def_property_readonly("pass_milliseconds", [](const CompiledGraph& graph) { return graph.pass_milliseconds; })
+                             [](const CompiledGraph& graph) { return program::to_text(graph.recipe->program); })
+      .def_property_readonly("pass_milliseconds",
+                             [](const CompiledGraph& graph) { return graph.recipe->pass_milliseconds; })
       .def_property_readonly("kernel_milliseconds",
-                             [](const CompiledGraph& graph) { return graph.kernel_milliseconds; })
-      .def_property_readonly("device_index",
-                             [](const CompiledGraph& graph) { return to_int(graph.executor->device()); })
+                             [](const CompiledGraph& graph) { return graph.recipe->kernel_milliseconds; })
+      .def_property_readonly("device_index", [](const CompiledGraph& graph) { return to_int(graph.recipe->device); })
       .def("passes", &pass_log)
       .def("fates", &fates)
       .def("kernels", &kernels)
       .def("counters", &counters)
-      .def("drop_kept_inputs", [](CompiledGraph& graph) { graph.executor->kept_inputs().clear(); });
+      .def("drop_kept_inputs", [](CompiledGraph& graph) { graph.executor.kept_inputs().clear(); });
   module.def("compile_graph", &compile, py::arg("graph"), py::arg("inputs"), py::arg("results"), py::arg("device"),
              py::arg("unclaimed_on_device"), py::arg("interpret"), py::arg("keep_ir"), py::arg("kept_inputs"));
   module.def("kernel_counters", &kernel_counters);

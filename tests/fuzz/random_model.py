@@ -286,9 +286,13 @@ class Maker:
         x = self._values[left]
         right = self._pick(lambda one: one.dtype == x.dtype and one.dim() == 2 and one.shape[0] == x.shape[-1])
         if right is not None:
-            self._add(
-                "matmul / 4", lambda values: torch.tanh(values[left]) @ torch.tanh(values[right]) / 4, [left, right]
-            )
+
+            def product(values: list[torch.Tensor]) -> torch.Tensor:
+                # In float64 one of the two may be what a cast to float32 left.
+                wide = torch.promote_types(values[left].dtype, values[right].dtype)
+                return torch.tanh(values[left].to(wide)) @ torch.tanh(values[right].to(wide)) / 4
+
+            self._add("matmul / 4", product, [left, right])
         else:
             self._add(
                 "with its transpose / 4",

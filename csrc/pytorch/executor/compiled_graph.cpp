@@ -35,26 +35,26 @@ analysis::TargetOptions target_of(const CompileOptions& options, bool has_compil
 }
 
 // One attempt with the given target. `graph` is changed.
-Result<std::shared_ptr<CompiledGraph>> attempt(ir::Graph& graph, const program::CallingConvention& convention,
-                                               const CompileOptions& options, bool has_compiler) {
-  auto compiled = std::make_shared<CompiledGraph>();
+Result<std::shared_ptr<Recipe>> attempt(ir::Graph& graph, const program::CallingConvention& convention,
+                                        const CompileOptions& options, bool has_compiler) {
+  auto recipe = std::make_shared<Recipe>();
   const analysis::TargetOptions target = target_of(options, has_compiler);
-  compiled->imported = ir::print(graph);
+  recipe->imported = ir::print(graph);
   const Stopwatch pass_time;
   passes::PipelineOptions pipeline;
   pipeline.keep_ir = options.keep_ir;
   pipeline.verify_each = TESSIQ_CHECKS != 0;
-  TESSIQ_ASSIGN_OR_RETURN(compiled->passes, passes::run_pipeline(graph, passes::kCompilePipeline, target, pipeline));
-  compiled->final = ir::print(graph);
-  TESSIQ_ASSIGN_OR_RETURN(program::Program program, program::lower(graph, convention, target));
-  compiled->pass_milliseconds = pass_time.milliseconds();
+  TESSIQ_ASSIGN_OR_RETURN(recipe->passes, passes::run_pipeline(graph, passes::kCompilePipeline, target, pipeline));
+  recipe->final = ir::print(graph);
+  TESSIQ_ASSIGN_OR_RETURN(recipe->program, program::lower(graph, convention, target));
+  recipe->pass_milliseconds = pass_time.milliseconds();
 
   const Stopwatch kernel_time;
-  TESSIQ_ASSIGN_OR_RETURN(auto kernels, codegen::compile_loops(device_at(options.device), program.kernels));
-  compiled->kernel_milliseconds = kernel_time.milliseconds();
-  compiled->executor =
-      std::make_unique<Executor>(std::move(program), std::move(kernels), options.device, options.kept_inputs);
-  return compiled;
+  TESSIQ_ASSIGN_OR_RETURN(recipe->kernels, codegen::compile_loops(device_at(options.device), recipe->program.kernels));
+  recipe->kernel_milliseconds = kernel_time.milliseconds();
+  recipe->device = options.device;
+  recipe->kept_inputs = options.kept_inputs;
+  return recipe;
 }
 
 void warn_interpreting(const Error& error) {
@@ -66,14 +66,14 @@ void warn_interpreting(const Error& error) {
 
 }  // namespace
 
-Result<std::shared_ptr<CompiledGraph>> compile_graph(ir::Graph& graph, const program::CallingConvention& convention,
-                                                     const CompileOptions& options) {
+Result<std::shared_ptr<Recipe>> compile_graph(ir::Graph& graph, const program::CallingConvention& convention,
+                                              const CompileOptions& options) {
   const std::string imported = ir::print(graph);
-  auto compiled = attempt(graph, convention, options, true);
-  if (compiled || compiled.error().code() != ErrorCode::kUnsupported) {
-    return compiled;
+  auto recipe = attempt(graph, convention, options, true);
+  if (recipe || recipe.error().code() != ErrorCode::kUnsupported) {
+    return recipe;
   }
-  warn_interpreting(compiled.error());
+  warn_interpreting(recipe.error());
   // The passes have written a compiler's decisions into the graph; start again from what was imported.
   TESSIQ_ASSIGN_OR_RETURN(auto fresh, ir::parse(imported));
   return attempt(*fresh, convention, options, false);

@@ -1,4 +1,4 @@
-// A graph from import to executor, with everything a report wants to know kept beside it: the recipe.
+// What was decided about a graph, once: the recipe; and a compiled graph, which carries it out.
 #pragma once
 
 #include <memory>
@@ -20,18 +20,31 @@ struct CompileOptions {
   std::vector<bool> kept_inputs;
 };
 
-struct CompiledGraph {
+// Names and numbers, no pointer into the graph it came from: several compiled graphs may share one.
+struct Recipe {
   std::string imported;  // text form, before any pass
   std::string final;     // after the last
   std::vector<passes::PassRecord> passes;
   double pass_milliseconds = 0;
   double kernel_milliseconds = 0;  // compiling and loading kernels
-  std::unique_ptr<Executor> executor;
+  program::Program program;
+  std::vector<std::shared_ptr<codegen::LoadedKernel>> kernels;  // the program's, loaded for `device`
+  DeviceIndex device{};
+  std::vector<bool> kept_inputs;
+};
+
+// One call site's: the copies it keeps and the counts of its calls are its own.
+struct CompiledGraph {
+  explicit CompiledGraph(std::shared_ptr<const Recipe> from)
+      : recipe(std::move(from)), executor(recipe->program, recipe->kernels, recipe->device, recipe->kept_inputs) {}
+
+  std::shared_ptr<const Recipe> recipe;
+  Executor executor;
 };
 
 // Runs the pipeline on `graph` (which it changes), lowers it, and compiles its kernels for the device. Without a
 // compiler for the device's kernels the graph is interpreted, and a warning says so once.
-Result<std::shared_ptr<CompiledGraph>> compile_graph(ir::Graph& graph, const program::CallingConvention& convention,
-                                                     const CompileOptions& options);
+Result<std::shared_ptr<Recipe>> compile_graph(ir::Graph& graph, const program::CallingConvention& convention,
+                                              const CompileOptions& options);
 
 }  // namespace tessiq::pytorch

@@ -181,10 +181,10 @@ struct Step {
   }
 };
 
-Executor::Executor(program::Program program, std::vector<std::shared_ptr<codegen::LoadedKernel>> kernels,
+Executor::Executor(const program::Program& program, const std::vector<std::shared_ptr<codegen::LoadedKernel>>& kernels,
                    DeviceIndex device, std::vector<bool> kept_inputs)
-    : program_(std::move(program)),
-      kernels_(std::move(kernels)),
+    : program_(program),
+      kernels_(kernels),
       device_(device),
       places_{c10::Device(c10::DeviceType::CPU), to_torch(device)},
       has_arena_(caching_allocator_at(device).mode() == AllocatorMode::kCaching),

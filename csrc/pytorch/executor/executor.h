@@ -38,24 +38,23 @@ struct ExecutorCounters {
 
 class Executor {
  public:
-  // `kernels` are the program's, loaded for `device`. Raises where the program names an operator that does not exist.
-  Executor(program::Program program, std::vector<std::shared_ptr<codegen::LoadedKernel>> kernels, DeviceIndex device,
-           std::vector<bool> kept_inputs);
+  // `kernels` are the program's, loaded for `device`; both outlive this. Raises where the program names an operator
+  // that does not exist.
+  Executor(const program::Program& program, const std::vector<std::shared_ptr<codegen::LoadedKernel>>& kernels,
+           DeviceIndex device, std::vector<bool> kept_inputs);
 
   // `arguments` is taken over, so that an argument dies as soon as nothing reads it any more.
   std::vector<CallValue> run(std::vector<CallValue> arguments);
 
-  const program::Program& program() const { return program_; }
-  const std::vector<std::shared_ptr<codegen::LoadedKernel>>& kernels() const { return kernels_; }
   const ExecutorCounters& counters() const { return counters_; }
-  DeviceIndex device() const { return device_; }
+  const KeptInputs& kept_inputs() const { return kept_; }
   KeptInputs& kept_inputs() { return kept_; }
 
  private:
   friend struct Step;
 
-  program::Program program_;
-  std::vector<std::shared_ptr<codegen::LoadedKernel>> kernels_;
+  const program::Program& program_;
+  const std::vector<std::shared_ptr<codegen::LoadedKernel>>& kernels_;
   std::vector<std::unique_ptr<PreparedCall>> calls_;  // by instruction, null for other kinds
   DeviceIndex device_;
   Places places_;

@@ -10,8 +10,9 @@ from torch import fx
 from torch._guards import TracingContext
 
 from tessiq import _C
-from tessiq.compile.importer import ImportedGraph, Importer, Input
+from tessiq.compile.importer import ImportedGraph, Importer, location_of
 from tessiq.compile.options import CompileOptions
+from tessiq.compile.recipes import CachedRecipe, attribute_of, cache, key_of
 from tessiq.compile.sizes import Unrepresentable
 
 _log = logging.getLogger("tessiq.compile")
@@ -48,15 +49,13 @@ observers: list[Observer] = []
 class CompiledCall:
     """A compiled graph as AOTAutograd calls it: one list of arguments, emptied during the call."""
 
-    def __init__(
-        self, compiled: _C.CompiledGraph, imported: ImportedGraph, module: fx.GraphModule, direction: Direction
-    ) -> None:
+    def __init__(self, cached: CachedRecipe, module: fx.GraphModule, direction: Direction) -> None:
         # On the object, not the class: PyTorch wraps a backward graph in a function that takes over the object's own.
         self._boxed_call = True
-        self.compiled = compiled
+        self.compiled = _C.CompiledGraph(cached.recipe)
         self.module = module
         self.direction = direction
-        self._constants = imported.constants
+        self._constants = [attribute_of(module, name) for name in cached.constants]
 
     def __call__(self, arguments: list[object]) -> list[object]:
         if self._constants:
@@ -91,30 +90,44 @@ def _placement(module: fx.GraphModule, options: CompileOptions) -> Placement:
     return Placement(options.device, on_device=False)
 
 
-def _kept(inputs: Sequence[Input]) -> list[bool]:
+def _kept() -> frozenset[int]:
     """Which arguments are parameters or buffers, as far as PyTorch says."""
     context = TracingContext.try_get()
     metadata = context.fw_metadata if context is not None else None
-    static = set(metadata.static_input_indices or ()) if metadata is not None else set()
-    return [position in static for position, _ in enumerate(inputs)]
+    return frozenset(metadata.static_input_indices or ()) if metadata is not None else frozenset()
 
 
-def _compile(imported: ImportedGraph, placement: Placement, options: CompileOptions) -> _C.CompiledGraph:
+def _compile(
+    imported: ImportedGraph, placement: Placement, options: CompileOptions, kept: frozenset[int], keep_ir: bool
+) -> CachedRecipe:
     try:
-        return _C.compile_graph(
+        recipe = _C.compile_graph(
             graph=imported.graph,
             inputs=[(one.name, one.is_tensor, one.on_device, one.symbol) for one in imported.inputs],
             results=list(imported.results),
             device=placement.device.index,
             unclaimed_on_device=placement.on_device,
             interpret=options.interpret,
-            keep_ir=bool(observers),
-            kept_inputs=_kept(imported.inputs),
+            keep_ir=keep_ir,
+            kept_inputs=[position in kept for position, _ in enumerate(imported.inputs)],
         )
     except (NotImplementedError, ValueError) as error:
         # A size that no argument carries, a form the program does not have. A broken invariant is an AssertionError
         # and goes on up.
         raise Unrepresentable(str(error)) from error
+    return CachedRecipe(recipe, imported.constants)
+
+
+def _recipe(module: fx.GraphModule, options: CompileOptions) -> CachedRecipe:
+    placement, kept, keep_ir = _placement(module, options), _kept(), bool(observers)
+    locations = [location_of(node) for node in module.graph.nodes]
+    key = key_of(module, locations, (placement, options, kept, keep_ir))
+    found = cache.find(key)
+    if found is None:
+        imported = Importer(module, placement.device, placement.on_device).run()
+        found = _compile(imported, placement, options, kept, keep_ir)
+        cache.keep(key, found)
+    return found
 
 
 def compile_module(
@@ -132,15 +145,13 @@ def compile_module(
         The compiled call, or the graph as it is where it cannot be represented, with one log line that says why.
     """
     try:
-        placement = _placement(module, options)
-        imported = Importer(module, placement.device, placement.on_device).run()
-        compiled = _compile(imported, placement, options)
+        cached = _recipe(module, options)
     except Unrepresentable as reason:
         _log.warning("a graph of %d operations runs uncompiled: %s", len(module.graph.nodes), reason)
         for observer in observers:
             observer.uncompiled.append((module, str(reason)))
         return UncompiledCall(module)
-    call = CompiledCall(compiled, imported, module, direction)
+    call = CompiledCall(cached, module, direction)
     for observer in observers:
         observer.graphs.append(call)
     return call

@@ -12,6 +12,7 @@ import torch
 from torch import fx
 
 from tessiq import _C
+from tessiq.compile.recipes import attribute_of
 from tessiq.compile.sizes import Extent, SizeNames, Unrepresentable
 
 _ELEMENT_TYPES: dict[torch.dtype, str] = {
@@ -48,11 +49,11 @@ class ImportedGraph:
     graph: _C.Graph
     inputs: tuple[Input, ...]
     results: tuple[str | tuple[str, Extent] | None, ...]
-    constants: tuple[torch.Tensor, ...]
-    """Tensors the graph holds; passed after the call's own arguments."""
+    constants: tuple[str, ...]
+    """Names of the tensors the graph holds; they are passed after the call's own arguments."""
 
 
-def _location(node: fx.Node) -> str:
+def location_of(node: fx.Node) -> str:
     """The user's line a node came from, the innermost of its stack: ``model.py:12``."""
     trace = node.meta.get("stack_trace") or ""
     lines = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
@@ -84,7 +85,7 @@ class Importer:
         self._builder = _C.GraphBuilder("main")
         self._sizes = SizeNames()
         self._inputs: list[Input] = []
-        self._constants: list[torch.Tensor] = []
+        self._constants: list[str] = []
         self._constant_inputs: list[Input] = []
         # Names of the values an FX node stands for: one, or one a result.
         self._values: dict[fx.Node, str] = {}
@@ -182,15 +183,13 @@ class Importer:
         raise Unrepresentable(f"argument {node.name} is a {type(value).__name__}")
 
     def _constant(self, node: fx.Node) -> None:
-        value: object = self._module
-        for part in str(node.target).split("."):
-            value = getattr(value, part)
+        value = attribute_of(self._module, str(node.target))
         if not isinstance(value, torch.Tensor):
             raise Unrepresentable(f"{node.target} is a {type(value).__name__} held by the graph")
         self._parameters.append((node.name, self._type(value, node.name)))
         self._values[node] = node.name
         self._constant_inputs.append(Input(node.name, True, value.device.type == "tessiq"))
-        self._constants.append(value)
+        self._constants.append(str(node.target))
 
     def _call(self, node: fx.Node) -> None:
         value = node.meta.get("val")
@@ -213,7 +212,7 @@ class Importer:
         self._note_views(node, values, attributes)
         if self._on_device and all(one is None or one.device.type == "cpu" for one in values):
             attributes["tessiq.device"] = "host"
-        self._nodes.append((str(node.target), operands, attributes, results, _location(node)))
+        self._nodes.append((str(node.target), operands, attributes, results, location_of(node)))
 
     def _results(self, node: fx.Node, values: list[torch.Tensor | None], many: bool) -> list[tuple[str, TensorType]]:
         """A result takes the name of the getitem that reads it, since that is what the rest of the graph calls it."""

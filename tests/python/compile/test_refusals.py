@@ -100,7 +100,7 @@ def test_integer_to_a_negative_power_is_refused_as_pytorch_refuses_it(way: Way, 
 
 def test_float_to_a_negative_power_is_computed(way: Way, seen: Observer) -> None:
     way.check(lambda x: (x**-1, x**-2), torch.tensor([1.5, -2.0, 0.25]))
-    assert {fate["fate"] for fate in seen.graphs[0].compiled.fates()} == {"launched"}
+    assert {fate["fate"] for fate in seen.graphs[0].compiled.fates()} <= {"fused", "launched"}
 
 
 @pytest.mark.gpu

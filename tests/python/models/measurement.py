@@ -160,8 +160,8 @@ def _worst_of_other_roundings(
 ) -> dict[str, float]:
     """Eager's errors when its weights are moved by one rounding: the worst of several runs.
 
-    A value within rounding of where a ReLU bends falls on either side, and moves whole gradients by a thousandth when it
-    does. One run of eager says nothing of how far eager is off then; several do.
+    A value within rounding of where a ReLU bends falls on either side, and moves whole gradients by a thousandth when
+    it does. One run of eager says nothing of how far eager is off then; several do.
     """
     worst: dict[str, float] = {}
     for _ in range(OTHER_ROUNDINGS):
