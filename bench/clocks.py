@@ -99,9 +99,9 @@ def measure(contenders: list[Contender], rounds: int = 7, calls: int = 50) -> di
             queued[one.name].append(_queued(one, calls))
         for one in contenders:
             calls_us[one.name].extend(_call(one) for _ in range(20))
-    for _ in range(3):
+    for _ in range(min(rounds, 3)):
         for one in contenders:
-            kernels[one.name].append(_kernel(one, 20))
+            kernels[one.name].append(_kernel(one, min(calls, 20)))
     median = statistics.median
     return {
         one.name: Timing(
