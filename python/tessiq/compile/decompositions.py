@@ -161,6 +161,41 @@ def _repeat(x: torch.Tensor, repeats: list[int]) -> torch.Tensor:
     return result.reshape([size * times for size, times in zip(shape, repeats, strict=True)])
 
 
+def _fused_attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    dropout: float = 0.0,
+    is_causal: bool = False,
+    return_debug_mask: bool = False,
+    *,
+    scale: float | None = None,
+) -> tuple[object, ...]:
+    """As an operator of ours, which gives what is kept for the backward pass and nothing else."""
+    output, logsumexp = torch.ops.tessiq.attention(query, key, value, bias, is_causal, scale)
+    return output, logsumexp, None, None, query.shape[2], key.shape[2], None, None, None
+
+
+def _fused_attention_backward(
+    gradient: torch.Tensor,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    bias: torch.Tensor | None,
+    mask: list[bool],
+    output: torch.Tensor,
+    logsumexp: torch.Tensor,
+    *rest: *tuple[object, object, object, object, float, bool, object, object],
+    scale: float | None = None,
+) -> tuple[torch.Tensor | None, ...]:
+    is_causal = rest[5]
+    results: tuple[torch.Tensor | None, ...] = torch.ops.tessiq.attention_backward(
+        gradient, query, key, value, bias, output, logsumexp, is_causal, scale
+    )
+    return *results, None
+
+
 def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     """A fresh table for one compile, since AOTAutograd changes the one it is given."""
     table: dict[torch._ops.OperatorBase, Decomposition] = dict(core_aten_decompositions())
@@ -179,6 +214,8 @@ def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     table[_aten.repeat.default] = _repeat
     table[_aten.convolution.default] = _convolution
     table[_aten.convolution_backward.default] = _convolution_backward
+    table[_aten._scaled_dot_product_fused_attention_overrideable.default] = _fused_attention
+    table[_aten._scaled_dot_product_fused_attention_overrideable_backward.default] = _fused_attention_backward
     # PyTorch's entry gives the weights where the operator's backward reads their log-sum-exp: training would go wrong.
     table.pop(_aten._scaled_dot_product_flash_attention_for_cpu.default, None)
     table[_aten._transformer_encoder_layer_fwd.default] = encoder_layer
