@@ -24,6 +24,11 @@ namespace {
 
 // A thread has all loads of its elements in flight at once, in registers: more of them leave room for fewer threads.
 constexpr size_t kMaxTensors = 24;
+// Loops that nothing connects are joined where a launch costs more than the work: the casts of a layer's weights, say.
+// Near each other, so that little lives longer than it has to.
+constexpr int64_t kFewElements = int64_t{1} << 22;
+constexpr size_t kNear = 32;
+constexpr size_t kFewNodes = 8;
 
 // What the nodes read from memory and leave there.
 struct Traffic {
@@ -68,6 +73,12 @@ bool pays(const ir::Graph& graph, std::span<const ir::Node* const> nodes) {
   return traffic.inputs.size() + traffic.outputs.size() <= kMaxTensors && lie_alike(graph, traffic.outputs);
 }
 
+bool is_small(const ir::Node& node) {
+  const std::optional<int64_t> count =
+      node.result_count() == 1 ? node.result()->type().element_count() : std::optional<int64_t>();
+  return count && *count <= kFewElements;
+}
+
 class FuseLoops final : public Pass {
  public:
   std::string_view name() const override { return "fuse-loops"; }
@@ -94,6 +105,7 @@ class FuseLoops final : public Pass {
       joined = groups.join_neighbours(joins);
       joined |= groups.join_siblings(joins, [&](const ir::Value& value) { return whole.count(&value) != 0; });
     }
+    groups.join_near(joins, is_small, kNear, kFewNodes);
     TESSIQ_ASSIGN_OR_RETURN(const std::optional<bool> changed, groups.record());
     return changed.value_or(false);
   }

@@ -24,6 +24,10 @@ constexpr size_t kMaxTensors = 48;
 // Rows walked several times are not split over the processors, so that a few long ones would leave most of them idle.
 constexpr int64_t kFewRows = 32;
 constexpr int64_t kLongRow = 8192;
+// Reductions that nothing connects but their shape are one launch, and one more where the work of a row is split: the
+// gradients of a norm's weight and bias. Near each other, so that little lives longer than it has to.
+constexpr size_t kNear = 32;
+constexpr size_t kFewNodes = 4;
 
 // Known extents multiplied out, with symbols counted as one.
 std::pair<int64_t, int64_t> rows_and_length(const analysis::RowSpace& space) {
@@ -69,6 +73,7 @@ class FuseReductions final : public Pass {
       // Reductions of one operand read it once. Nothing else connects them, so their clusters may differ.
       joined |= groups.join_siblings(joins, [](const ir::Value&) { return true; });
     }
+    groups.join_near(joins, is_reduction, kNear, kFewNodes);
     TESSIQ_ASSIGN_OR_RETURN(const std::optional<bool> changed, groups.record());
     if (changed) {
       return *changed;

@@ -1,6 +1,7 @@
 #include "passes/fusion/groups.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -75,6 +76,27 @@ bool Groups::join_siblings(const Joins& joins, const std::function<bool(const ir
       }
       readers.push_back(index);
     }
+  }
+  return joined;
+}
+
+bool Groups::join_near(const Joins& joins, const std::function<bool(const ir::Node&)>& suits, size_t distance,
+                       size_t most) {
+  bool joined = false;
+  std::deque<size_t> recent;
+  for (size_t index = 0; index < units_.node_count(); ++index) {
+    if (grouped_[index] == 0 || !suits(units_.node(index))) {
+      continue;
+    }
+    while (!recent.empty() && index - recent.front() > distance) {
+      recent.pop_front();
+    }
+    for (const size_t earlier : recent) {
+      const size_t members =
+          units_.members(units_.unit_of(earlier)).size() + units_.members(units_.unit_of(index)).size();
+      joined |= members <= most && join(earlier, index, joins);
+    }
+    recent.push_back(index);
   }
   return joined;
 }

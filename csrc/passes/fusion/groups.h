@@ -30,6 +30,9 @@ class Groups {
   bool join_neighbours(const Joins& joins);
   // Joins groups that read one value for which `shares` holds, of whatever clusters.
   bool join_siblings(const Joins& joins, const std::function<bool(const ir::Value&)>& shares);
+  // Joins groups that nothing connects, each of at most `most` nodes for which `suits` holds, where the two stand at
+  // most `distance` nodes apart.
+  bool join_near(const Joins& joins, const std::function<bool(const ir::Node&)>& suits, size_t distance, size_t most);
   // Numbers the groups and moves nodes so that each can be computed at its last one. False where nothing changed;
   // nothing where there is no such order, and the graph is as it was.
   Result<std::optional<bool>> record();
