@@ -56,6 +56,34 @@ def table(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def models_table(rows: Sequence[Row]) -> list[str]:
+    """One line a contender of a model: both clocks, and how many times as fast tessiq is."""
+    lines = [
+        "| work | contender | kernels | kernel us | call us | kernel / tessiq | call / tessiq |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    ours: dict[str, Row] = {str(row["work"]): row for row in rows if row["contender"] == "tessiq"}
+    for row in rows:
+        beside = ours[str(row["work"])]
+        kernel, call = (float(str(row[clock])) for clock in ("kernel_us", "call_us"))
+        ratios = [ratio_text(float(str(row[clock])), float(str(beside[clock]))) for clock in ("kernel_us", "call_us")]
+        lines.append(
+            f"| {row['work']} | {row['contender']} | {float(str(row['kernels'])):.0f} | {kernel:.0f} | {call:.0f} "
+            f"| {' | '.join(ratios)} |"
+        )
+    return lines
+
+
+def lengths_table(rows: Sequence[Row]) -> list[str]:
+    """One line a length: the symbolic compile's times over the exact one's, by clock."""
+    lines = ["| work | kernel | queued | call | host |", "|---|---|---|---|---|"]
+    for row in rows:
+        if row["contender"] == "symbolic":
+            clocks = ("kernel_us", "queued_us", "call_us", "host_us")
+            lines.append(f"| {row['work']} | {' | '.join(str(row[f'{clock}_of_exact']) for clock in clocks)} |")
+    return lines
+
+
 def render(results: Path) -> str:
     """The whole page."""
     lines = [
@@ -68,13 +96,18 @@ def render(results: Path) -> str:
         "of the first input: GB/s counts the bytes one pass has to move, and the share is of that copy's rate. Peers",
         "are eager and Inductor in its default mode; ratios of the better one below 1 are losses.",
     ]
-    for part, title in (("bench_rows", "Rows, columns, copies"), ("bench_chain", "Four elementwise operations")):
+    for part, title, laid_out in (
+        ("bench_rows", "Rows, columns, copies", table),
+        ("bench_chain", "Four elementwise operations", table),
+        ("bench_models", "Whole models; each contender in a process of its own, in turn", models_table),
+        ("bench_lengths", "A symbolic compile over one made for the length", lengths_table),
+    ):
         found = newest(results, part)
         if found is None:
             continue
         machine, rows = found
         card = str(machine["cards"][0] if isinstance(machine["cards"], list) else machine["cards"])
-        lines += ["", f"## {title}", "", f"{machine['date']}, {card}, PyTorch {machine['torch']}.", "", *table(rows)]
+        lines += ["", f"## {title}", "", f"{machine['date']}, {card}, PyTorch {machine['torch']}.", "", *laid_out(rows)]
     return "\n".join(lines) + "\n"
 
 

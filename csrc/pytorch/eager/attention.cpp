@@ -72,8 +72,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& gradie
                                                         const std::optional<at::Tensor>& bias, const at::Tensor& output,
                                                         const at::Tensor& logsumexp, bool is_causal,
                                                         std::optional<double> scale) {
-  auto [of_query, of_key, of_value] = attention_backward(gradient, query, key, value, defined_or_none(bias), output,
-                                                         logsumexp, {is_causal, scale});
+  auto [of_query, of_key, of_value] =
+      attention_backward(gradient, query, key, value, defined_or_none(bias), output, logsumexp, {is_causal, scale});
   return {std::move(of_query), std::move(of_key), std::move(of_value)};
 }
 
@@ -95,10 +95,12 @@ std::tuple<at::Tensor, at::Tensor> forward_shapes(const at::Tensor& query, const
                                    query.options().dtype(at::kFloat))};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_shapes(
-    const at::Tensor& /*gradient*/, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-    const std::optional<at::Tensor>&, const at::Tensor& /*output*/, const at::Tensor& /*logsumexp*/, bool /*is_causal*/,
-    std::optional<double> /*scale*/) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_shapes(const at::Tensor& /*gradient*/, const at::Tensor& query,
+                                                               const at::Tensor& key, const at::Tensor& value,
+                                                               const std::optional<at::Tensor>&,
+                                                               const at::Tensor& /*output*/,
+                                                               const at::Tensor& /*logsumexp*/, bool /*is_causal*/,
+                                                               std::optional<double> /*scale*/) {
   return {heads_inside(query, query.sym_size(2)), heads_inside(key, key.sym_size(2)),
           heads_inside(value, value.sym_size(2))};
 }
@@ -121,8 +123,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_backward(
     const at::Tensor&, std::optional<double> scale) {
   TORCH_CHECK_NOT_IMPLEMENTED(dropout == 0 && !(mask[3] && bias.defined()),
                               "tessiq: fused attention has neither dropout nor a gradient of the mask");
-  auto [of_query, of_key, of_value] =
-      backward(gradient, query, key, value, bias, output, logsumexp, is_causal, scale);
+  auto [of_query, of_key, of_value] = backward(gradient, query, key, value, bias, output, logsumexp, is_causal, scale);
   return {of_query, of_key, of_value, {}};
 }
 

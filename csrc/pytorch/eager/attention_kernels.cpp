@@ -106,17 +106,16 @@ at::Tensor aligned_bias(const Call& call) {
 
 Forward efficient_forward(const Call& call) {
   const at::Tensor bias = aligned_bias(call);
-  auto result = at::_scaled_dot_product_efficient_attention(
-      call.query, call.key, call.value, bias.defined() ? std::optional(bias) : std::nullopt, true, 0.0,
-      call.options.is_causal, call.options.scale);
+  auto result = at::_scaled_dot_product_efficient_attention(call.query, call.key, call.value,
+                                                            bias.defined() ? std::optional(bias) : std::nullopt, true,
+                                                            0.0, call.options.is_causal, call.options.scale);
   return {std::get<0>(result), std::get<1>(result).narrow(2, 0, call.query.size(2))};
 }
 
 Gradients efficient_backward(const Call& call) {
   const int64_t length = call.query.size(2);
   const int64_t extra = round_up(length, kLogsumexpMultiple) - length;
-  const at::Tensor logsumexp =
-      at::constant_pad_nd(call.logsumexp, {0, extra}, std::numeric_limits<double>::infinity());
+  const at::Tensor logsumexp = at::constant_pad_nd(call.logsumexp, {0, extra}, std::numeric_limits<double>::infinity());
   auto result = at::_scaled_dot_product_efficient_attention_backward(
       call.gradient, call.query, call.key, call.value, aligned_bias(call), call.output, logsumexp, no_seed(call),
       no_seed(call), 0.0, {true, true, true, false}, call.options.is_causal, call.options.scale);
