@@ -10,12 +10,17 @@ std::optional<int64_t> integer(const ir::Node& node, std::string_view key) {
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
-}  // namespace
-
-bool is_supported(const ir::Node& node) {
-  const ir::Attribute* attribute = node.attribute(kSupportedAttribute);
+bool is_true(const ir::Node& node, std::string_view key) {
+  const ir::Attribute* attribute = node.attribute(key);
   const bool* value = attribute == nullptr ? nullptr : std::get_if<bool>(attribute);
   return value != nullptr && *value;
+}
+
+}  // namespace
+
+bool is_supported(const ir::Node& node) { return is_true(node, kSupportedAttribute); }
+bool is_inlined(const ir::Value& value) {
+  return !value.is_parameter() && is_true(*value.producer(), kInlinedAttribute);
 }
 
 std::optional<int64_t> cluster_of(const ir::Node& node) { return integer(node, kClusterAttribute); }

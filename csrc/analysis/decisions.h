@@ -13,9 +13,11 @@ inline constexpr std::string_view kSupportedAttribute = "tessiq.supported";  // 
 inline constexpr std::string_view kReasonAttribute = "tessiq.reason";        // "id: text", where it does not
 inline constexpr std::string_view kClusterAttribute = "tessiq.cluster";      // int: the unit it runs in on the device
 inline constexpr std::string_view kGroupAttribute = "tessiq.group";          // int: the loop that computes it
+inline constexpr std::string_view kInlinedAttribute = "tessiq.inlined";  // bool: a constant, written where it is read
 inline constexpr std::string_view kPackOp = "tessiq.pack";                   // a packed copy that a pass put in
 
 bool is_supported(const ir::Node& node);
+bool is_inlined(const ir::Value& value);
 std::optional<int64_t> cluster_of(const ir::Node& node);
 std::optional<int64_t> group_of(const ir::Node& node);
 

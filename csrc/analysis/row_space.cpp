@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/decisions.h"
 #include "analysis/element_step.h"
 #include "analysis/loop_space.h"
 #include "analysis/reduction.h"
@@ -113,6 +114,9 @@ class Builder {
 
   // The walk after which the operand can be read by a member that runs over `reader`.
   Result<int> read(const ir::Value& operand, const Axes& reader, bool per_row) {
+    if (is_inlined(operand)) {
+      return 0;
+    }
     const size_t rank = operand.type().shape.size();
     if (rank > reader.size()) {
       return unsupported("%" + operand.name() + " has more axes than its reader");

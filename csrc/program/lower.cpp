@@ -112,6 +112,15 @@ Result<void> Lowering::lower_node(const ir::Node& node) {
   if (const int64_t group = integer_attribute(node, "tessiq.group", -1); group >= 0) {
     return lower_group(node, group);
   }
+  if (flag_attribute(node, "tessiq.inlined")) {
+    const int64_t reader = integer_attribute(*node.result()->uses().front().node, "tessiq.group", -1);
+    const auto launch_point = launch_points_.find(reader);
+    if (launch_point == launch_points_.end()) {
+      return internal(std::string(node.name()) + " is inlined, and its reader is in no group");
+    }
+    record(node, Fate::kFusedAway, std::string(launch_point->second->name()));
+    return {};
+  }
   if (const ir::Attribute* offsets = node.attribute(kViewOffsets); offsets != nullptr) {
     if (const auto* list = std::get_if<ir::SizeList>(offsets)) {
       return lower_views(node, *list);

@@ -89,6 +89,9 @@ class Description {
     if (is_computed(value)) {
       return LoopArgument(LoopRead{value.name()});
     }
+    if (analysis::is_inlined(value)) {
+      return inlined_argument(value);
+    }
     auto access = analysis::operand_access(node, operand);
     if (!access) {
       return internal(value.name() + ": fused, but " + access.error().message());

@@ -1,6 +1,7 @@
 // A group with a reduction -> the description of its rows: the axes that stay come first, then those that go.
 #include <utility>
 
+#include "analysis/decisions.h"
 #include "analysis/reduction.h"
 #include "analysis/row_space.h"
 #include "analysis/size_algebra.h"
@@ -85,8 +86,11 @@ class RowDescription {
     if (!op.is_reduction()) {
       auto argument_of = [&](const analysis::StepArgument& argument) -> Result<LoopArgument> {
         const auto* operand = std::get_if<analysis::StepOperand>(&argument);
-        return operand == nullptr ? number_argument(argument)
-                                  : LoopArgument(LoopRead{node.operand(operand->index)->name()});
+        if (operand == nullptr) {
+          return number_argument(argument);
+        }
+        const ir::Value& value = *node.operand(operand->index);
+        return analysis::is_inlined(value) ? inlined_argument(value) : LoopArgument(LoopRead{value.name()});
       };
       TESSIQ_ASSIGN_OR_RETURN(LoopStep step, loop_step(node, argument_of));
       step.per_row = member.per_row;

@@ -1,8 +1,10 @@
 #include "codegen/emit/loop_steps.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "analysis/element_value.h"
 #include "analysis/size_algebra.h"
 
 namespace tessiq::emit {
@@ -26,6 +28,21 @@ LoopArgument number_argument(const analysis::StepArgument& argument) {
     return LoopConstant{*integer};
   }
   return LoopConstant{std::get<double>(argument)};
+}
+
+Result<LoopArgument> inlined_argument(const ir::Value& value) {
+  const std::optional<analysis::Scalar> scalar = analysis::splat_value(value);
+  if (!scalar) {
+    return internal(value.name() + " is inlined, and is no number known before the call");
+  }
+  const ir::Attribute number = scalar->to_attribute();
+  if (const auto* flag = std::get_if<bool>(&number)) {
+    return LoopArgument(LoopConstant{*flag});
+  }
+  if (const auto* integer = std::get_if<int64_t>(&number)) {
+    return LoopArgument(LoopConstant{*integer});
+  }
+  return LoopArgument(LoopConstant{std::get<double>(number)});
 }
 
 Result<LoopStep> loop_step(const ir::Node& node, const ArgumentOf& argument_of) {

@@ -13,6 +13,9 @@ LoopArgument size_argument(const ir::SizeExpr& size);
 // Any argument but an operand, a window and a position, whose meaning is the description's.
 LoopArgument number_argument(const analysis::StepArgument& argument);
 
+// What a step reads of a value that is inlined: its number.
+Result<LoopArgument> inlined_argument(const ir::Value& value);
+
 // kInternal for a node that was not claimed as a loop. `argument_of` is asked for every argument, in order.
 using ArgumentOf = std::function<Result<LoopArgument>(const analysis::StepArgument&)>;
 Result<LoopStep> loop_step(const ir::Node& node, const ArgumentOf& argument_of);

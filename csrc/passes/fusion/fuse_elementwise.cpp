@@ -1,6 +1,6 @@
 // Pass fuse-elementwise: which claimed nodes one loop computes.
 //
-// Requires:      cluster.
+// Requires:      cluster; inline-constants before it takes numbers out of its hands.
 // Guarantees:    every node of a cluster that a loop computes and somebody reads has tessiq.group, numbered by the
 //                group's first node in list order; a lone one has a group of its own. Values leave a group only from
 //                its last node. The nodes of a group are in one cluster and run over one shape, but for what is read
@@ -30,7 +30,7 @@ constexpr int64_t kMaxReads = 64;
 bool is_loop(const ir::Node& node) {
   const optable::OpInfo* op = optable::find_op(node.op());
   return op != nullptr && op->is_loop() && node.result_count() == 1 && analysis::is_supported(node) &&
-         analysis::cluster_of(node).has_value();
+         analysis::cluster_of(node).has_value() && !analysis::is_inlined(*node.result());
 }
 
 enum class Reading { kElsewhere, kInPlace, kThroughWindow };

@@ -41,7 +41,8 @@ Traffic traffic_of(const ir::Graph& graph, std::span<const ir::Node* const> node
   Traffic traffic;
   for (const ir::Node* node : nodes) {
     for (const ir::Value* operand : node->operands()) {
-      if (operand->is_parameter() || members.count(operand->producer()) == 0) {
+      const bool computed = !operand->is_parameter() && members.count(operand->producer()) != 0;
+      if (!computed && !analysis::is_inlined(*operand)) {
         traffic.inputs.insert(operand);
       }
     }
@@ -93,7 +94,7 @@ class FuseLoops final : public Pass {
     std::set<const ir::Value*> whole;  // never iterated
     for (const auto& node : graph.nodes()) {
       for (const ir::Value* operand : node->operands()) {
-        const bool is_one = node->result_count() == 1 && analysis::group_of(*node) &&
+        const bool is_one = node->result_count() == 1 && analysis::group_of(*node) && !analysis::is_inlined(*operand) &&
                             analysis::same_shape(operand->type().shape, node->result()->type().shape);
         if (is_one) {
           whole.insert(operand);
