@@ -14,7 +14,7 @@ inline constexpr std::string_view kReasonAttribute = "tessiq.reason";        // 
 inline constexpr std::string_view kClusterAttribute = "tessiq.cluster";      // int: the unit it runs in on the device
 inline constexpr std::string_view kGroupAttribute = "tessiq.group";          // int: the loop that computes it
 inline constexpr std::string_view kInlinedAttribute = "tessiq.inlined";  // bool: a constant, written where it is read
-inline constexpr std::string_view kPackOp = "tessiq.pack";                   // a packed copy that a pass put in
+inline constexpr std::string_view kPackOp = "tessiq.pack";               // a packed copy that a pass put in
 
 bool is_supported(const ir::Node& node);
 bool is_inlined(const ir::Value& value);

@@ -18,8 +18,7 @@ namespace {
 bool is_running_loop(const ir::Graph& graph, const ir::Node& node) {
   const optable::OpInfo* op = optable::find_op(node.op());
   return op != nullptr && op->is_loop() && node.result_count() == 1 && analysis::is_supported(node) &&
-         analysis::cluster_of(node).has_value() &&
-         (!node.result()->uses().empty() || graph.is_result(node.result()));
+         analysis::cluster_of(node).has_value() && (!node.result()->uses().empty() || graph.is_result(node.result()));
 }
 
 bool is_inlinable(const ir::Graph& graph, const ir::Node& node) {
@@ -27,8 +26,7 @@ bool is_inlinable(const ir::Graph& graph, const ir::Node& node) {
     return false;
   }
   const std::vector<ir::Use>& uses = node.result()->uses();
-  return std::all_of(uses.begin(), uses.end(),
-                     [&](const ir::Use& use) { return is_running_loop(graph, *use.node); }) &&
+  return std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) { return is_running_loop(graph, *use.node); }) &&
          analysis::splat_value(*node.result());
 }
 

@@ -216,8 +216,8 @@ def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     table[_aten.convolution_backward.default] = _convolution_backward
     table[_aten._scaled_dot_product_fused_attention_overrideable.default] = _fused_attention
     table[_aten._scaled_dot_product_fused_attention_overrideable_backward.default] = _fused_attention_backward
-    # In pieces it fills a table of gradients, selects rows and adds them up through index_put, which sorts; whole, PyTorch
-    # has a kernel for it.
+    # In pieces it fills a table of gradients, selects rows and adds them up through index_put, which sorts; whole,
+    # PyTorch has a kernel for it.
     table.pop(_aten.embedding_dense_backward.default, None)
     # PyTorch's entry gives the weights where the operator's backward reads their log-sum-exp: training would go wrong.
     table.pop(_aten._scaled_dot_product_flash_attention_for_cpu.default, None)
