@@ -45,5 +45,26 @@ def test_run_that_failed_is_not_shown(page: ModuleType, tmp_path: Path) -> None:
     assert "2026-01-01, card" in page.render(tmp_path)
 
 
+def test_models_show_both_clocks_and_how_many_times_as_fast_tessiq_is(page: ModuleType) -> None:
+    rows = [
+        {"work": "m", "contender": who, "kernels": 10, "kernel_us": kernel, "call_us": call}
+        for who, kernel, call in (("tessiq", 100.0, 400.0), ("inductor", 80.0, 600.0))
+    ]
+    lines = page.models_table(rows)
+    assert "| m | tessiq | 10 | 100 | 400 | 1.00 | 1.00 |" in lines
+    assert "| m | inductor | 10 | 80 | 600 | **0.80** | 1.50 |" in lines
+
+
+def test_lengths_show_the_symbolic_compile_over_the_exact_one(page: ModuleType) -> None:
+    ratios = {
+        "kernel_us_of_exact": 1.01,
+        "queued_us_of_exact": 1.02,
+        "call_us_of_exact": 1.03,
+        "host_us_of_exact": 1.04,
+    }
+    rows = [{"work": "e", "contender": "symbolic", **ratios}, {"work": "e", "contender": "exact"}]
+    assert page.lengths_table(rows)[2:] == ["| e | 1.01 | 1.02 | 1.03 | 1.04 |"]
+
+
 def test_page_of_the_checkout_is_fresh(page: ModuleType) -> None:
     assert page.PAGE.read_text() == page.render(ROOT / "bench" / "results")
