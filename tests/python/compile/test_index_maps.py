@@ -1,6 +1,8 @@
 """Loops that read elsewhere than at their own position: arange, cat, flip, pad, slice_scatter."""
 
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -252,3 +254,34 @@ def test_slice_scatter_of_symbolic_sizes(way: Way, seen: Observer) -> None:
 
 def test_repeat_is_a_copy_of_an_expanded_view(way: Way, seen: Observer) -> None:
     check(way, seen, lambda x: x.repeat(2, 1, 3) + 1, values((4, 1)), kernels_made=2)
+
+
+LAID_OUT: dict[str, Callable[..., torch.Tensor]] = {
+    "cat": lambda x, y: torch.cat([x, y * 2, x], 1),
+    "flip": lambda x, y: torch.flip(x + y, (1, 3)),
+    "pad": lambda x, y: F.pad(x * y, (1, 2, 0, 1)) + 1,
+    "slice_scatter": lambda x, y: torch.slice_scatter(x + 1, y[:, :2], 1, 1, 3),
+}
+
+
+@pytest.mark.parametrize("name", LAID_OUT)
+@pytest.mark.parametrize("layout", ["channels last", "transposed", "every second", "expanded"])
+def test_layouts(way: Way, name: str, layout: str) -> None:
+    x, y = values((2, 4, 3, 5)), -values((2, 4, 3, 5))
+    if layout == "channels last":
+        x, y = (one.contiguous(memory_format=torch.channels_last) for one in (x, y))
+    elif layout == "transposed":
+        x = x.transpose(1, 3).contiguous().transpose(1, 3)
+    elif layout == "every second":
+        x = values((4, 8, 3, 10))[::2, ::2, :, ::2]
+    else:
+        x = values((1, 4, 1, 5)).expand(2, 4, 3, 5)
+    expected = LAID_OUT[name](x, y)
+    actual = way.check(LAID_OUT[name], x, y, exact=True)
+    assert isinstance(actual, torch.Tensor)
+    assert actual.stride() == expected.stride()
+
+
+def test_every_index_map_of_the_table_is_tested_here() -> None:
+    rows = tomllib.loads((Path(__file__).resolve().parents[3] / "ops.toml").read_text())["op"]
+    assert {row["name"] for row in rows if "index_map" in row} == {"arange", *LAID_OUT}
