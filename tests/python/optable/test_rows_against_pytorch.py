@@ -220,8 +220,10 @@ def loops_of(cases: list[Case], folder: Path) -> tuple[ctypes.CDLL, dict[int, tu
     statements = "\n".join(case.statement(i) for i, case in enumerate(cases))
     returns = ", ".join(f"%c{i}" for i in range(len(cases)))
     graph = f"graph @main({parameters}) {{\n{statements}\n  return {returns}\n}}\n"
+    # The passes that leave every case a loop of its own.
+    passes = "mark-supported,layout-assign,cluster,fuse-elementwise"
     run = subprocess.run(
-        [driver(), "--unclaimed", "device", "--emit", "host", "-"],
+        [driver(), "--unclaimed", "device", "--passes", passes, "--emit", "host", "-"],
         input=graph,
         capture_output=True,
         text=True,
