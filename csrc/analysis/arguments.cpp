@@ -93,4 +93,13 @@ std::optional<ir::SizeList> Arguments::sizes(int position, std::string_view keyw
   return std::nullopt;
 }
 
+Result<size_t> axis_of(const ir::Node& node, int64_t axis, size_t rank) {
+  const auto count = static_cast<int64_t>(rank);
+  if (axis < -count || axis >= count) {
+    return invalid_argument(node.op() + " names axis " + std::to_string(axis) + " of a tensor with " +
+                            std::to_string(rank) + " axes");
+  }
+  return static_cast<size_t>(axis < 0 ? axis + count : axis);
+}
+
 }  // namespace tessiq::analysis

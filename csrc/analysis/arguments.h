@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "support/result.h"
 
 namespace tessiq::analysis {
 
@@ -38,5 +39,8 @@ class Arguments {
   const ir::Node& node_;
   std::vector<Argument> positional_;
 };
+
+// An axis counted from the front; the last is -1. `rank` counts the positions that exist; kInvalidArgument for others.
+Result<size_t> axis_of(const ir::Node& node, int64_t axis, size_t rank);
 
 }  // namespace tessiq::analysis

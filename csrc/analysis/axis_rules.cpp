@@ -15,16 +15,6 @@ namespace {
 using ir::Extent;
 using ir::Shape;
 
-// An axis counted from the front; the last is -1. `rank` counts the positions that exist.
-Result<size_t> axis_of(const ir::Node& node, int64_t axis, size_t rank) {
-  const auto count = static_cast<int64_t>(rank);
-  if (axis < -count || axis >= count) {
-    return invalid_argument(node.op() + " names axis " + std::to_string(axis) + " of a tensor with " +
-                            std::to_string(rank) + " axes");
-  }
-  return static_cast<size_t>(axis < 0 ? axis + count : axis);
-}
-
 Result<std::vector<size_t>> axes_of(const ir::Node& node, const ir::SizeList& axes, size_t rank) {
   std::vector<size_t> result;
   for (const Extent& axis : axes) {

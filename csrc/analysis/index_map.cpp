@@ -24,14 +24,6 @@ int index_of(const ir::Node& node, const ir::Value* value) {
   return static_cast<int>(std::find(operands.begin(), operands.end(), value) - operands.begin());
 }
 
-Result<int> axis_of(const ir::Node& node, int64_t axis, size_t rank) {
-  const auto count = static_cast<int64_t>(rank);
-  if (axis < -count || axis >= count) {
-    return unsupported(node.op() + " names axis " + std::to_string(axis) + " of " + std::to_string(rank));
-  }
-  return static_cast<int>(axis < 0 ? axis + count : axis);
-}
-
 // Nothing the call said may be dropped: every attribute is among those that the caller reads or that change nothing.
 Result<void> check_keys(const ir::Node& node, std::initializer_list<std::string_view> keys) {
   for (const auto& [key, attribute] : node.attributes()) {
@@ -95,7 +87,7 @@ Result<ElementStep> concatenate(const ir::Node& node) {
   if (parts == nullptr || std::find(parts->begin(), parts->end(), nullptr) != parts->end()) {
     return unsupported(node.op() + " of something other than a list of tensors");
   }
-  TESSIQ_ASSIGN_OR_RETURN(const int axis, axis_of(node, arguments.integer(1, "dim").value_or(0), rank));
+  TESSIQ_ASSIGN_OR_RETURN(const size_t axis, axis_of(node, arguments.integer(1, "dim").value_or(0), rank));
   SizeExpr end = constant(0);
   std::vector<StepOperand> operands;
   for (const ir::Value* part : *parts) {
@@ -104,10 +96,10 @@ Result<ElementStep> concatenate(const ir::Node& node) {
       return unsupported("%" + part->name() + " has another number of axes than the result");
     }
     const SizeExpr begin = end;
-    TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, to_expr(shape[static_cast<size_t>(axis)]));
+    TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, to_expr(shape[axis]));
     end = sum(begin, extent);
     if (!provably_equal(extent, constant(0))) {
-      operands.push_back({index_of(node, part), {{axis, begin, end}}});
+      operands.push_back({index_of(node, part), {{static_cast<int>(axis), begin, end}}});
     }
   }
   if (operands.empty() || operands.size() > kMaxConditions + 1) {
@@ -142,8 +134,8 @@ Result<ElementStep> flip(const ir::Node& node) {
     if (!dim.is_known()) {
       return unsupported(node.op() + " names axis " + dim.to_string());
     }
-    TESSIQ_ASSIGN_OR_RETURN(const int axis, axis_of(node, dim.known(), self->type().shape.size()));
-    operand.reversed.push_back(axis);
+    TESSIQ_ASSIGN_OR_RETURN(const size_t axis, axis_of(node, dim.known(), self->type().shape.size()));
+    operand.reversed.push_back(static_cast<int>(axis));
   }
   return step_of(node, "$0", {std::move(operand)}, 0);
 }
@@ -200,13 +192,13 @@ Result<ElementStep> slice_scatter(const ir::Node& node) {
     return unsupported(node.op() + " in steps other than 1");
   }
   const ir::Shape& shape = self->type().shape;
-  TESSIQ_ASSIGN_OR_RETURN(const int axis, axis_of(node, arguments.integer(2, "dim").value_or(0), shape.size()));
-  const std::optional<SizeExpr> begin = slice_begin(arguments, shape[static_cast<size_t>(axis)]);
+  TESSIQ_ASSIGN_OR_RETURN(const size_t axis, axis_of(node, arguments.integer(2, "dim").value_or(0), shape.size()));
+  const std::optional<SizeExpr> begin = slice_begin(arguments, shape[axis]);
   if (!begin) {
     return unsupported(node.op() + " from a start that is not known before the call");
   }
-  TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, to_expr(source->type().shape[static_cast<size_t>(axis)]));
-  const std::vector<Window> windows = {{axis, *begin, sum(*begin, extent)}};
+  TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, to_expr(source->type().shape[axis]));
+  const std::vector<Window> windows = {{static_cast<int>(axis), *begin, sum(*begin, extent)}};
   return step_of(node, "($0 ? $1 : $2)",
                  {StepInside{windows}, StepOperand{index_of(node, source), windows}, StepOperand{index_of(node, self)}},
                  1);

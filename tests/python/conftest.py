@@ -20,6 +20,15 @@ def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
     tessiq._C.set_device(before)
 
 
+@pytest.fixture
+def fresh_compiles() -> Iterator[None]:
+    """The test meets neither the compiled code nor the seeds of another."""
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    yield
+    torch._dynamo.reset()
+
+
 @pytest.fixture(params=["borrow", "cpu"])
 def fallback(request: pytest.FixtureRequest) -> Iterator[str]:
     """Both ways to run an operator without a kernel of ours; the ledger starts empty."""

@@ -68,7 +68,8 @@ at::Tensor heads_inside(const at::Tensor& tensor) { return tensor.transpose(1, 2
 
 bool suits_cudnn(const Call& call) { return !call.bias.defined() && call.query.size(3) <= kLongestCudnnHead; }
 
-at::Tensor no_seed(const Call& call) { return at::zeros({}, call.query.options().dtype(at::kLong)); }
+// Without dropout nothing reads it, so nothing fills it.
+at::Tensor no_seed(const Call& call) { return at::empty({}, call.query.options().dtype(at::kLong)); }
 
 Forward cudnn_forward(const Call& call) {
   auto result = at::_scaled_dot_product_cudnn_attention(call.query, call.key, call.value, call.maybe_bias(), true, 0.0,
@@ -115,7 +116,10 @@ Forward efficient_forward(const Call& call) {
 Gradients efficient_backward(const Call& call) {
   const int64_t length = call.query.size(2);
   const int64_t extra = round_up(length, kLogsumexpMultiple) - length;
-  const at::Tensor logsumexp = at::constant_pad_nd(call.logsumexp, {0, extra}, std::numeric_limits<double>::infinity());
+  // Padding by nothing would copy.
+  const at::Tensor logsumexp =
+      extra == 0 ? call.logsumexp
+                 : at::constant_pad_nd(call.logsumexp, {0, extra}, std::numeric_limits<double>::infinity());
   auto result = at::_scaled_dot_product_efficient_attention_backward(
       call.gradient, call.query, call.key, call.value, aligned_bias(call), call.output, logsumexp, no_seed(call),
       no_seed(call), 0.0, {true, true, true, false}, call.options.is_causal, call.options.scale);

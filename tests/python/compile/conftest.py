@@ -15,12 +15,8 @@ def way(request: pytest.FixtureRequest, device: torch.device) -> Way:
 
 
 @pytest.fixture(autouse=True)
-def fresh_compiles() -> Iterator[None]:
-    """No test meets the compiled code or the seeds of another."""
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    yield
-    torch._dynamo.reset()
+def _fresh(fresh_compiles: None) -> None:
+    """For every test here."""
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def test_a_tensor_held_by_the_graph_is_not_part_of_the_recipe(way: Way) -> None:
 
 def test_recipe_outlives_the_graph_it_came_from(way: Way) -> None:
     def compiled_and_dropped() -> None:
-        local = torch.compile(lambda x: torch.tanh(x) + 1, backend="tessiq", options=way_options(way))
+        local = way.compile(lambda x: torch.tanh(x) + 1)
         local(torch.ones(3, device=way.home))
 
     compiled_and_dropped()
@@ -114,10 +114,6 @@ def test_recipe_outlives_the_graph_it_came_from(way: Way) -> None:
     (result,) = again([torch.zeros(3, device=way.home)])
     same(result, torch.ones(3))
     assert "tanh" in again.program + again.final_ir
-
-
-def way_options(way: Way) -> dict[str, object]:
-    return {} if way.on_device else {"device": way.device}
 
 
 def test_least_recently_used_goes_first() -> None:

@@ -1,7 +1,5 @@
 """The settings the models run in, and the line each leaves at the end of a run."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from measurement import Setting
@@ -22,12 +20,8 @@ def gpu() -> torch.device:
 
 
 @pytest.fixture(autouse=True)
-def fresh_compiles() -> Iterator[None]:
-    """No model meets the compiled code or the seeds of another."""
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    yield
-    torch._dynamo.reset()
+def _fresh(fresh_compiles: None) -> None:
+    """For every model."""
 
 
 @pytest.hookimpl(trylast=True)
