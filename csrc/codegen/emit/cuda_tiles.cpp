@@ -13,6 +13,7 @@ constexpr int kTile = 64;  // elements along both axes
 constexpr int kThreads = 256;
 constexpr int64_t kMostShared = 40000;  // bytes of tiles a block may have
 constexpr int64_t kShortestAxis = 16;   // below it most of a tile is empty
+constexpr int kMoveBytes = 4;           // that a thread moves at once, at least: narrower loads leave memory half idle
 
 std::string number(size_t value) { return std::to_string(value); }
 
@@ -23,16 +24,45 @@ class Tiles {
   bool applies() const { return !staged_.empty(); }
   size_t axis() const { return axis_; }
 
+  // Elements of both lines that a thread moves at once: as many of the narrowest staged input as make kMoveBytes, fewer
+  // where known sizes do not divide by it.
+  int width() const {
+    int width = 1;
+    for (const size_t t : staged_) {
+      width = std::max(width, kMoveBytes / ir::element_size(tensor(t).element));
+    }
+    auto divide = [&](const SizeSlot& size) {
+      while (size.is_constant() && size.constant % width != 0) {
+        width /= 2;
+      }
+    };
+    divide(sizes_.extents[last()]);
+    divide(sizes_.extents[axis_]);
+    for (size_t t = 0; t < sizes_.strides.size(); ++t) {
+      const size_t along = is_staged(t) ? axis_ : last();
+      if (!sizes_.strides[t][along].is(1)) {
+        continue;  // read element by element
+      }
+      divide(sizes_.offsets[t]);
+      for (size_t axis = 0; axis < sizes_.strides[t].size(); ++axis) {
+        if (axis != along) {
+          divide(sizes_.strides[t][axis]);
+        }
+      }
+    }
+    return width;
+  }
+
   std::string function() const {
     const std::string tile = std::to_string(kTile);
-    std::string text = "template <typename I> TESSIQ_INLINE void tiles(" + pointer_parameters(kernel_) +
+    std::string text = "template <typename I, int W> TESSIQ_INLINE void tiles(" + pointer_parameters(kernel_) +
                        size_parameters(sizes_.argument_count) + ") {\n  const I columns = " + extent(last()) +
                        ";\n  const I rows = " + extent(axis_) + ";\n  const I across = (columns + " +
                        std::to_string(kTile - 1) + ") / " + tile + ";\n  const I down = (rows + " +
                        std::to_string(kTile - 1) + ") / " + tile +
                        ";\n  const I row = I(blockIdx.x) / across % down * " + tile +
                        ";\n  const I column = I(blockIdx.x) % across * " + tile + ";\n" + places() +
-                       "  const I lane = I(threadIdx.x % " + tile + ");\n";
+                       "  const I lane = I(threadIdx.x % (" + tile + " / W)) * I(W);\n";
     for (const size_t t : staged_) {
       text +=
           "  __shared__ " + storage(t) + " tile" + number(t) + "[" + tile + "][" + std::to_string(kTile + 1) + "];\n";
@@ -108,9 +138,11 @@ class Tiles {
   }
 
   static std::string for_each_line(const std::string& body) {
+    const std::string tile = std::to_string(kTile);
+    const std::string threads = std::to_string(kThreads);
     return "#pragma unroll\n  for (int k = 0; k < " + std::to_string(kTile * kTile / kThreads) +
-           "; ++k) {\n    const I line = I(threadIdx.x / " + std::to_string(kTile) + ") + I(k * " +
-           std::to_string(kThreads / kTile) + ");\n" + body + "  }\n";
+           " / W; ++k) {\n    const I line = I(threadIdx.x / (" + tile + " / W)) + I(k * (" + threads + " * W / " +
+           tile + "));\n" + body + "  }\n";
   }
 
   std::string step(size_t t, size_t axis, const std::string& coordinate) const {
@@ -118,33 +150,57 @@ class Tiles {
     return stride.is(0) ? "" : " + (" + coordinate + ")" + (stride.is(1) ? "" : " * I(" + stride.text() + ")");
   }
 
+  std::string pack_of(size_t t) const { return "pack<" + storage(t) + ", W>"; }
+
+  static std::string for_each_element(const std::string& body) {
+    return "#pragma unroll\n      for (int e = 0; e < W; ++e) {\n" + body + "      }\n";
+  }
+
   std::string loads() const {
     std::string text;
     for (const size_t t : staged_) {
-      text += "      tile" + number(t) + "[line][lane] = " + pointer_name(t) + "[at" + number(t) +
-              step(t, axis_, "row + lane") + step(t, last(), "column + line") + "];\n";
+      const std::string name = "p" + number(t);
+      text += "      const " + pack_of(t) + " " + name + " = load<W>(" + pointer_name(t) + " + at" + number(t) +
+              step(t, axis_, "row + lane") + step(t, last(), "column + line") + ");\n" +
+              for_each_element("        tile" + number(t) + "[line][lane + I(e)] = " + name + ".at[e];\n");
     }
     return text;
+  }
+
+  // Where line `line` of the tile has its element `column`.
+  std::string place(size_t t, const std::string& column) const {
+    return "at" + number(t) + step(t, axis_, "row + line") + step(t, last(), column);
   }
 
   std::string statements() const {
     std::vector<std::string> values;
     std::vector<std::string> results;
+    std::string packs;
     std::string declarations;
+    std::string writes;
     std::string stores;
     for (size_t t = 0; t < sizes_.strides.size(); ++t) {
       const ir::ElementType element = tensor(t).element;
-      const std::string place =
-          pointer_name(t) + "[at" + number(t) + step(t, axis_, "row + line") + step(t, last(), "column + lane") + "]";
-      if (is_input(t)) {
-        values.push_back(load_conversion(is_staged(t) ? "tile" + number(t) + "[lane][line]" : place, element));
-        continue;
+      const std::string name = "p" + number(t);
+      if (!is_input(t)) {
+        results.push_back("r" + number(results.size()));
+        packs += "      " + pack_of(t) + " " + name + ";\n";
+        declarations += "        " + std::string(value_type_name(element)) + " " + results.back() + ";\n";
+        writes += "        " + name + ".at[e] = " + store_conversion(results.back(), element) + ";\n";
+        stores += "      store(" + pointer_name(t) + " + " + place(t, "column + lane") + ", " + name + ");\n";
+      } else if (is_staged(t)) {
+        values.push_back(load_conversion("tile" + number(t) + "[lane + I(e)][line]", element));
+      } else if (sizes_.strides[t].back().is(1)) {
+        packs += "      const " + pack_of(t) + " " + name + " = load<W>(" + pointer_name(t) + " + " +
+                 place(t, "column + lane") + ");\n";
+        values.push_back(load_conversion(name + ".at[e]", element));
+      } else {
+        values.push_back(
+            load_conversion(pointer_name(t) + "[" + place(t, "column + lane + I(e)") + "]", element));
       }
-      results.push_back("r" + number(results.size()));
-      declarations += "      " + std::string(value_type_name(element)) + " " + results.back() + ";\n";
-      stores += "      " + place + " = " + store_conversion(results.back(), element) + ";\n";
     }
-    return declarations + "      " + element_call(kernel_, values, results) + "\n" + stores;
+    return packs + for_each_element(declarations + "        " + element_call(kernel_, values, results) + "\n" + writes) +
+           stores;
   }
 
   const LoopKernel& kernel_;
@@ -162,12 +218,17 @@ Result<std::optional<TiledLoop>> tiled_loop(const LoopKernel& kernel) {
   }
   TiledLoop loop;
   loop.function = tiles.function();
-  loop.variant.entry = "@_tiles";
-  loop.variant.threads = kThreads;
-  loop.variant.elements_per_thread = kTile * kTile / kThreads;
-  loop.variant.index_32bit = true;
-  loop.variant.tile = kTile;
-  loop.variant.tile_axis = static_cast<int>(tiles.axis());
+  for (int width = tiles.width(); width >= 1; width = width > 1 ? 1 : 0) {
+    KernelVariant& variant = loop.variants.emplace_back();
+    variant.entry = width > 1 ? "@_tiles_x" + std::to_string(width) : "@_tiles";
+    variant.threads = kThreads;
+    variant.elements_per_thread = kTile * kTile / kThreads;
+    variant.index_32bit = true;
+    variant.tile = kTile;
+    variant.tile_axis = static_cast<int>(tiles.axis());
+    variant.vector_width = width;
+    variant.inner_multiple = width;
+  }
   return std::optional(std::move(loop));
 }
 

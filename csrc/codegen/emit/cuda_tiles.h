@@ -4,14 +4,15 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "codegen/emit/loop_kernel.h"
 
 namespace tessiq::emit {
 
 struct TiledLoop {
-  std::string function;  // tiles<I>(pointers..., sizes...)
-  KernelVariant variant;
+  std::string function;                 // tiles<I, W>(pointers..., sizes...)
+  std::vector<KernelVariant> variants;  // widest first
 };
 
 // Nothing where no input lies that way, or a tile would be mostly empty.

@@ -28,7 +28,7 @@ class CudaText {
     TESSIQ_ASSIGN_OR_RETURN(const std::optional<TiledLoop> tiled, tiled_loop(kernel_));
     const bool is_tiled = tiled.has_value() && fits;
     if (is_tiled) {
-      variants_.push_back(tiled->variant);
+      variants_ = tiled->variants;
     }
     choose_variants(fits);
     std::string body = "\nnamespace tessiq::@ {\n" + locate_function() + element + run_function() +
@@ -261,13 +261,13 @@ class CudaText {
       arguments += tensor_name(t) + (t + 1 < tensor_count() ? ", " : "");
     }
     const std::string index = variant.index_32bit ? "u32" : "u64";
+    const std::string width = std::to_string(variant.vector_width);
     if (variant.tile > 0) {
       return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " +
              variant.entry + "(" + pointer_parameters(kernel_) + size_parameters(sizes_.argument_count) +
-             ", const i64 n) { tessiq::@::tiles<" + index + ">(" + arguments + size_arguments(sizes_.argument_count) +
-             "); }\n";
+             ", const i64 n) { tessiq::@::tiles<" + index + ", " + width + ">(" + arguments +
+             size_arguments(sizes_.argument_count) + "); }\n";
     }
-    const std::string width = std::to_string(variant.vector_width);
     const std::string units = std::to_string(variant.elements_per_thread / variant.vector_width);
     return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +
            "(" + pointer_parameters(kernel_) + size_parameters(sizes_.argument_count) +

@@ -107,7 +107,7 @@ Result<LoopKernel> describe_loop(const ir::Graph& graph, int64_t group);
 struct KernelVariant {
   std::string entry;
   int vector_width = 1;        // elements a load moves; pointers must be aligned to vector_width * widest element
-  int64_t inner_multiple = 1;  // the innermost extent has to be divisible by this
+  int64_t inner_multiple = 1;  // the innermost extent, and that of tile_axis, has to be divisible by this
   int elements_per_thread = 1;
   int threads = 256;         // a block; 0 for the host target
   bool index_32bit = false;  // every offset and the element count have to fit in 31 bits
@@ -149,6 +149,6 @@ std::string joined_host(std::span<const std::string> bodies);
 LoopKernel with_positional_names(const LoopKernel& kernel);
 
 // Changes whenever the same description becomes different text or is launched differently: part of every cache key.
-inline constexpr int kEmitterVersion = 3;
+inline constexpr int kEmitterVersion = 4;
 
 }  // namespace tessiq::emit

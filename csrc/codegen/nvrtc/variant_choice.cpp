@@ -78,8 +78,11 @@ bool VariantChoice::holds(const emit::KernelVariant& variant, std::span<void* co
     return true;
   }
   const size_t inner = (variant.vectors_across_rows ? kept_axes_ : sizes_.extents.size()) - 1;
-  if (sizes_.extents[inner].value(sizes) % variant.inner_multiple != 0) {
-    return false;
+  const size_t other = variant.tile > 0 ? static_cast<size_t>(variant.tile_axis) : inner;
+  for (const size_t axis : {inner, other}) {
+    if (sizes_.extents[axis].value(sizes) % variant.inner_multiple != 0) {
+      return false;
+    }
   }
   for (const emit::SizeSlot& bound : sizes_.inner_bounds) {
     if (bound.value(sizes) % width != 0) {
@@ -87,21 +90,27 @@ bool VariantChoice::holds(const emit::KernelVariant& variant, std::span<void* co
     }
   }
   for (size_t tensor = 0; tensor < element_sizes_.size(); ++tensor) {
-    const std::vector<emit::SizeSlot>& strides = sizes_.strides[tensor];
-    if (!strides[inner].is(1)) {
-      continue;  // read or written element by element, or one element for the whole row
-    }
-    const auto alignment = static_cast<uintptr_t>(width * element_sizes_[tensor]);
-    if (reinterpret_cast<uintptr_t>(pointers[tensor]) % alignment != 0) {
+    if (!moves_vectors(tensor, inner, width, pointers[tensor], sizes) ||
+        (other != inner && !moves_vectors(tensor, other, width, pointers[tensor], sizes))) {
       return false;
     }
-    if (sizes_.offsets[tensor].value(sizes) % width != 0) {
+  }
+  return true;
+}
+
+bool VariantChoice::moves_vectors(size_t tensor, size_t along, int64_t width, const void* pointer,
+                                  std::span<const int64_t> sizes) const {
+  const std::vector<emit::SizeSlot>& strides = sizes_.strides[tensor];
+  if (!strides[along].is(1)) {
+    return true;  // read or written element by element, or one element for the whole row
+  }
+  const auto alignment = static_cast<uintptr_t>(width * element_sizes_[tensor]);
+  if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0 || sizes_.offsets[tensor].value(sizes) % width != 0) {
+    return false;
+  }
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    if (axis != along && strides[axis].value(sizes) % width != 0) {
       return false;
-    }
-    for (size_t axis = 0; axis < strides.size(); ++axis) {
-      if (axis != inner && strides[axis].value(sizes) % width != 0) {
-        return false;
-      }
     }
   }
   return true;

@@ -34,6 +34,9 @@ class VariantChoice {
  private:
   bool holds(const emit::KernelVariant& variant, std::span<void* const> pointers, std::span<const int64_t> sizes,
              int64_t largest) const;
+  // Whether a tensor that is contiguous along an axis has `width` elements aligned wherever a vector of them begins.
+  bool moves_vectors(size_t tensor, size_t along, int64_t width, const void* pointer,
+                     std::span<const int64_t> sizes) const;
 
   std::vector<emit::KernelVariant> variants_;
   emit::LoopSizes sizes_;
