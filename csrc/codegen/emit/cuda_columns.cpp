@@ -14,7 +14,7 @@ class Columns : private RowFunction {
 
   Result<std::string> function() {
     std::string text = "template <typename I, int U, int W> TESSIQ_INLINE void columns(" + pointer_parameters(kernel_) +
-                       size_parameters(sizes_.kept.argument_count) +
+                       size_parameters(sizes_.kept.parameter_count()) +
                        ", void* workspace) {\n"
                        "  const I i = (I(blockIdx.x) * 32 + I(threadIdx.x % 32)) * W;\n"
                        "  const bool is_inside = i < " +
@@ -181,7 +181,7 @@ class Final : private RowFunction {
 
   Result<std::string> function() {
     std::string text = "template <typename I> TESSIQ_INLINE void final_rows(" + pointer_parameters(kernel_) +
-                       size_parameters(sizes_.kept.argument_count) +
+                       size_parameters(sizes_.kept.parameter_count()) +
                        ", void* workspace, const I parts) {\n"
                        "  const I i = I(blockIdx.x) * 8 + I(threadIdx.x / 32);\n  if (i >= " +
                        rows() + ") { return; }\n  const I thread = I(threadIdx.x % 32);\n" + row_offsets("  ");

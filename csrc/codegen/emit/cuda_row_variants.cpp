@@ -12,6 +12,8 @@ namespace {
 
 constexpr int kWarp = 32;
 constexpr int kThreads = 256;  // of a block whose warps have a row each
+// The same where a vector has more than four elements: a lane holds more of its row, and small blocks pack better.
+constexpr int kThreadsOfWideVectors = 128;
 constexpr int kVectorBytes = 16;
 constexpr int64_t kIndexLimit = std::numeric_limits<int32_t>::max();
 // Elements a thread holds between walks. What a thread keeps of each takes a register or two, and a block of 512 is to
@@ -229,7 +231,7 @@ KernelVariant kernel_variant(const RowVariant& row) {
     variant.elements_per_pass = int64_t{row.threads} * row.units;
     return variant;
   }
-  variant.threads = row.threads == kWarp ? kThreads : row.threads;
+  variant.threads = row.threads != kWarp ? row.threads : row.width > 4 ? kThreadsOfWideVectors : kThreads;
   variant.elements_per_thread = row.units * row.width;
   variant.rows_per_block = variant.threads / row.threads;
   variant.elements_per_pass = int64_t{row.threads} * row.units * row.width;

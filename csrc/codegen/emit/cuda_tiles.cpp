@@ -56,7 +56,7 @@ class Tiles {
   std::string function() const {
     const std::string tile = std::to_string(kTile);
     std::string text = "template <typename I, int W> TESSIQ_INLINE void tiles(" + pointer_parameters(kernel_) +
-                       size_parameters(sizes_.argument_count) + ") {\n  const I columns = " + extent(last()) +
+                       size_parameters(sizes_.parameter_count()) + ") {\n  const I columns = " + extent(last()) +
                        ";\n  const I rows = " + extent(axis_) + ";\n  const I across = (columns + " +
                        std::to_string(kTile - 1) + ") / " + tile + ";\n  const I down = (rows + " +
                        std::to_string(kTile - 1) + ") / " + tile +
@@ -67,7 +67,12 @@ class Tiles {
       text +=
           "  __shared__ " + storage(t) + " tile" + number(t) + "[" + tile + "][" + std::to_string(kTile + 1) + "];\n";
     }
-    text += for_each_line("    if (column + line < columns && row + lane < rows) {\n" + loads() + "    }\n");
+    // Every load stands before the first store to a tile: what a compiler must not take for a store to the input.
+    for (const size_t t : staged_) {
+      text += "  " + pack_of(t) + " s" + number(t) + "[" + std::to_string(kTile * kTile / kThreads) + " / W];\n";
+    }
+    const std::string inside = "    if (column + line < columns && row + lane < rows) {\n";
+    text += for_each_line(inside + loads() + "    }\n") + for_each_line(inside + staging() + "    }\n");
     text += "  __syncthreads();\n";
     return text +
            for_each_line("    if (row + line < rows && column + lane < columns) {\n" + statements() + "    }\n") +
@@ -129,7 +134,8 @@ class Tiles {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(axis_));
     };
     drop(others.extents);
-    std::string text = "  const I i = I(blockIdx.x) / across / down;\n" + coordinate_lines(others, "I", "  ");
+    std::string text =
+        "  const I i = I(blockIdx.x) / across / down;\n" + coordinate_lines(others, "I", "  ", Division::kMultiplied);
     for (size_t t = 0; t < others.strides.size(); ++t) {
       drop(others.strides[t]);
       text += "  const I at" + number(t) + " = " + offset_text(others.strides[t], others.extents.size(), "I") + ";\n";
@@ -159,10 +165,16 @@ class Tiles {
   std::string loads() const {
     std::string text;
     for (const size_t t : staged_) {
-      const std::string name = "p" + number(t);
-      text += "      const " + pack_of(t) + " " + name + " = load<W>(" + pointer_name(t) + " + at" + number(t) +
-              step(t, axis_, "row + lane") + step(t, last(), "column + line") + ");\n" +
-              for_each_element("        tile" + number(t) + "[line][lane + I(e)] = " + name + ".at[e];\n");
+      text += "      s" + number(t) + "[k] = load<W>(" + pointer_name(t) + " + at" + number(t) +
+              step(t, axis_, "row + lane") + step(t, last(), "column + line") + ");\n";
+    }
+    return text;
+  }
+
+  std::string staging() const {
+    std::string text;
+    for (const size_t t : staged_) {
+      text += for_each_element("        tile" + number(t) + "[line][lane + I(e)] = s" + number(t) + "[k].at[e];\n");
     }
     return text;
   }
@@ -195,11 +207,11 @@ class Tiles {
                  place(t, "column + lane") + ");\n";
         values.push_back(load_conversion(name + ".at[e]", element));
       } else {
-        values.push_back(
-            load_conversion(pointer_name(t) + "[" + place(t, "column + lane + I(e)") + "]", element));
+        values.push_back(load_conversion(pointer_name(t) + "[" + place(t, "column + lane + I(e)") + "]", element));
       }
     }
-    return packs + for_each_element(declarations + "        " + element_call(kernel_, values, results) + "\n" + writes) +
+    return packs +
+           for_each_element(declarations + "        " + element_call(kernel_, values, results) + "\n" + writes) +
            stores;
   }
 

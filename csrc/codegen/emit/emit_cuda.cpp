@@ -132,8 +132,9 @@ class CudaText {
     }
     return "template <typename I> struct place { I " + joined(names, ", ") +
            "; };\ntemplate <typename I> TESSIQ_INLINE place<I> locate(const I i" +
-           size_parameters(sizes_.argument_count) + ") {\n" + coordinate_lines(sizes_, "I", "  ") + "  return {" +
-           joined(offsets, ", ") + "};\n}\n";
+           size_parameters(sizes_.parameter_count()) + ") {\n" +
+           coordinate_lines(sizes_, "I", "  ", Division::kMultiplied) + "  return {" + joined(offsets, ", ") +
+           "};\n}\n";
   }
 
   // The position of element k of a vector at `place`.
@@ -213,8 +214,8 @@ class CudaText {
   std::string vector_path() const {
     const std::string threads = std::to_string(kThreads);
     std::string arrays = "    place<I> at[U];\n";
-    std::string loads =
-        "      at[u] = locate<I>(first + I(u * " + threads + " * W)" + size_arguments(sizes_.argument_count) + ");\n";
+    std::string loads = "      at[u] = locate<I>(first + I(u * " + threads + " * W)" +
+                        size_arguments(sizes_.parameter_count()) + ");\n";
     std::string packs;
     std::string stores;
     auto packed = [&](size_t t) {
@@ -241,13 +242,13 @@ class CudaText {
   std::string run_function() const {
     const std::string threads = std::to_string(kThreads);
     std::string text = "template <typename I, int W, int U>\nTESSIQ_INLINE void run(" + pointer_parameters(kernel_) +
-                       size_parameters(sizes_.argument_count) + ", const I n) {\n";
+                       size_parameters(sizes_.parameter_count()) + ", const I n) {\n";
     // Unit u of a thread lies a block's width behind unit u - 1, so that neighbouring threads stay side by side.
     text += "  const I first = I(blockIdx.x) * I(" + threads + " * U * W) + I(threadIdx.x) * I(W);\n";
     text += "  if (first + I((U - 1) * " + threads + " * W + W) <= n) {\n" + vector_path() + "  }\n";
     text += "#pragma unroll 1\n  for (int k = 0; k < U * W; ++k) {\n";
     text += "    const I i = first + I(k / W * " + threads + " * W + k % W);\n    if (i < n) {\n";
-    text += "      const place<I> at = locate<I>(i" + size_arguments(sizes_.argument_count) + ");\n";
+    text += "      const place<I> at = locate<I>(i" + size_arguments(sizes_.parameter_count()) + ");\n";
     auto element = [&](size_t t) {
       const std::string zero = std::string(storage_type_name(tensor(t).element)) + "(0)";
       return guarded(t, "at", tensor_name(t) + "[at." + tensor_name(t) + "]", zero);
@@ -264,15 +265,15 @@ class CudaText {
     const std::string width = std::to_string(variant.vector_width);
     if (variant.tile > 0) {
       return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " +
-             variant.entry + "(" + pointer_parameters(kernel_) + size_parameters(sizes_.argument_count) +
+             variant.entry + "(" + pointer_parameters(kernel_) + size_parameters(sizes_.parameter_count()) +
              ", const i64 n) { tessiq::@::tiles<" + index + ", " + width + ">(" + arguments +
-             size_arguments(sizes_.argument_count) + "); }\n";
+             size_arguments(sizes_.parameter_count()) + "); }\n";
     }
     const std::string units = std::to_string(variant.elements_per_thread / variant.vector_width);
     return "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(variant.threads) + ") " + variant.entry +
-           "(" + pointer_parameters(kernel_) + size_parameters(sizes_.argument_count) +
+           "(" + pointer_parameters(kernel_) + size_parameters(sizes_.parameter_count()) +
            ", const i64 n) { tessiq::@::run<" + index + ", " + width + ", " + units + ">(" + arguments +
-           size_arguments(sizes_.argument_count) + ", " + index + "(n)); }\n";
+           size_arguments(sizes_.parameter_count()) + ", " + index + "(n)); }\n";
   }
 
   const LoopKernel& kernel_;

@@ -25,7 +25,7 @@ class CudaRows : private RowFunction {
   Result<std::string> function() {
     std::string text = "template <typename I, int T, int U, int W> TESSIQ_INLINE void " +
                        std::string(row_form_name(form_)) + "_rows(" + pointer_parameters(kernel_) +
-                       size_parameters(sizes_.kept.argument_count) + ", void* workspace) {\n" +
+                       size_parameters(sizes_.kept.parameter_count()) + ", void* workspace) {\n" +
                        "  const I i = I(blockIdx.x) * I(blockDim.x / T) + I(threadIdx.x / T);\n  if (i >= " + rows() +
                        ") { return; }\n  const I thread = I(threadIdx.x % T);\n  const I length = " +
                        product_text(sizes_.reduced.extents, "I") + ";\n" + part_of_row() + row_offsets("  ") +
@@ -299,7 +299,7 @@ std::string partial_result(size_t combine, const std::string& type, const std::s
 }
 
 Result<KernelSource> emit_cuda_rows(const LoopKernel& kernel) {
-  const int size_count = LoopSizes::of(kernel).argument_count;
+  const int size_count = LoopSizes::of(kernel).parameter_count();
   std::vector<KernelVariant> variants;
   std::string entries;
   std::string functions;

@@ -94,7 +94,8 @@ class HostText {
              "  }\n}\n";
     }
     const std::string inner = std::to_string(rank() - 1);
-    text += "  for (i64 i = begin; i < end;) {\n" + coordinate_lines(sizes_, "i64", "    ") + base_offsets("    ");
+    text += "  for (i64 i = begin; i < end;) {\n" + coordinate_lines(sizes_, "i64", "    ", Division::kPlain) +
+            base_offsets("    ");
     text += "    const i64 row = " + sizes_.extents.back().text() + ";\n";
     text += "    const i64 stop = row - i" + inner + " < end - i ? row : i" + inner + " + (end - i);\n";
     text += "    for (i64 k = i" + inner + "; k < stop; ++k) {\n" + inner_statements("      ") + "    }\n";

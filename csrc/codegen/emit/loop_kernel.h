@@ -130,9 +130,9 @@ struct KernelSource {
 
 // CUDA: each entry is
 //   extern "C" __global__ void entry(const T0* in0, ..., U0* out0, ..., int64_t size0, ..., int64_t n)
-// with sizes as size_arguments() orders them and n the number of elements of the iteration space. A reduction's entries
-// take `void* workspace` after n: 16 bytes for each reduction, row and block that shares it. The final entry takes
-// `int64_t parts` after that, the number of those blocks.
+// with sizes as size_arguments() orders them, then a multiplier for each of LoopSizes::divisors, and n the number of
+// elements of the iteration space. A reduction's entries take `void* workspace` after n: 16 bytes for each reduction,
+// row and block that shares it. The final entry takes `int64_t parts` after that, the number of those blocks.
 Result<KernelSource> emit_cuda(const LoopKernel& kernel);
 
 // C++ for the reference device: each entry is

@@ -1,6 +1,7 @@
 #include "codegen/emit/loop_sizes.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <variant>
 
@@ -57,6 +58,15 @@ std::vector<ir::SizeExpr> LoopKernel::size_arguments() const {
   return arguments;
 }
 
+int64_t multiplier_of(int64_t divisor) {
+  if (divisor < 1 || divisor > std::numeric_limits<int32_t>::max()) {
+    return 0;
+  }
+  const int shift = std::bit_width(static_cast<uint64_t>(divisor - 1));
+  const int64_t multiplier = (((int64_t{1} << shift) - divisor) << 32) / divisor + 1;
+  return multiplier | int64_t{shift} << 32;
+}
+
 SizeSlot slot_of(const ir::SizeExpr& expression, std::span<const ir::SizeExpr> arguments) {
   if (expression.kind == ir::SizeExpr::Kind::kConstant) {
     return {.constant = expression.constant, .argument = -1};
@@ -75,7 +85,11 @@ LoopSizes LoopSizes::of(const LoopKernel& kernel) {
     return result;
   };
   for (const ir::SizeExpr& extent : kernel.extents) {
-    loop.extents.push_back(slot(extent));
+    const SizeSlot& added = loop.extents.emplace_back(slot(extent));
+    const bool divides = loop.extents.size() > 1 && !added.is_constant();
+    if (divides && std::find(loop.divisors.begin(), loop.divisors.end(), added.argument) == loop.divisors.end()) {
+      loop.divisors.push_back(added.argument);
+    }
   }
   for (const std::vector<LoopTensor>* tensors : {&kernel.inputs, &kernel.outputs}) {
     for (const LoopTensor& tensor : *tensors) {

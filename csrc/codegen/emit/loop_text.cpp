@@ -88,9 +88,16 @@ std::string number_text(const SizeSlot& slot, std::string_view index_type) {
   return std::string(index_type) + "(" + slot.text() + ")";
 }
 
+// Multipliers follow the sizes, and are numbered on.
+std::string multiplier_name(const LoopSizes& loop, const SizeSlot& divisor) {
+  const auto found = std::find(loop.divisors.begin(), loop.divisors.end(), divisor.argument);
+  return "size" + std::to_string(loop.argument_count + static_cast<int>(found - loop.divisors.begin()));
+}
+
 }  // namespace
 
-std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type, std::string_view indent) {
+std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type, std::string_view indent,
+                             Division division) {
   const std::string type(index_type);
   const size_t rank = loop.extents.size();
   std::string text;
@@ -99,7 +106,11 @@ std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type,
     const std::string extent = number_text(loop.extents[axis], index_type);
     const std::string coordinate = "i" + std::to_string(axis);
     const std::string quotient = axis == 1 ? "i0" : "q" + std::to_string(axis);
-    text += std::string(indent) + "const " + type + " " + quotient + " = " + rest + " / " + extent + ";\n";
+    text += std::string(indent) + "const " + type + " " + quotient + " = " +
+            (division == Division::kPlain || loop.extents[axis].is_constant()
+                 ? rest + " / " + extent
+                 : "quotient(" + rest + ", " + extent + ", " + multiplier_name(loop, loop.extents[axis]) + ")") +
+            ";\n";
     text += std::string(indent) + "const " + type + " " + coordinate + " = " + rest + " - " + quotient + " * " +
             extent + ";\n";
     rest = quotient;

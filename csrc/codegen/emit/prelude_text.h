@@ -53,6 +53,11 @@ inline constexpr auto kTargetFragments = std::to_array<TargetFragment>({
      "  for (int k = 0; k < N; ++k) { to[I(k) * stride] = values.at[k]; }\n"
      "}\n",
      ""},
+    // i / d by the multiplier of d, where the launcher has one for indices of 32 bits.
+    {"quotient",
+     "TESSIQ_INLINE u32 quotient(u32 i, u32, i64 m) { return (__umulhi(i, u32(m)) + i) >> u32(m >> 32); }\n"
+     "TESSIQ_INLINE u64 quotient(u64 i, u64 d, i64) { return i / d; }\n",
+     ""},
     // What a step left, wraparound and all: hidden from a compiler that takes signed overflow as impossible. The host's
     // compiler is told with -fwrapv.
     {"wrapped",

@@ -26,7 +26,7 @@ std::string RowFunction::pack_type(size_t tensor) const {
 }
 
 std::string RowFunction::row_offsets(const std::string& indent) const {
-  std::string text = coordinate_lines(sizes_.kept, index_, indent);
+  std::string text = coordinate_lines(sizes_.kept, index_, indent, division());
   for (size_t t = 0; t < sizes_.kept.strides.size(); ++t) {
     text += indent + "const " + index_ + " at" + number(t) + " = " +
             offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), index_) + ";\n";
@@ -38,7 +38,7 @@ std::string RowFunction::element_offsets(const std::vector<size_t>& tensors) con
   const std::string indent = "        ";
   std::string text;
   if (sizes_.reduced.extents.size() > 1) {
-    text += indent + "const I i = j;\n" + coordinate_lines(sizes_.reduced, index_, indent);
+    text += indent + "const I i = j;\n" + coordinate_lines(sizes_.reduced, index_, indent, division());
   } else {
     text += indent + "const I i0 = j;\n";
   }

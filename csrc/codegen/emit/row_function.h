@@ -20,6 +20,8 @@ class RowFunction {
   const LoopTensor& tensor(size_t index) const;
   std::string pack_type(size_t tensor) const;
   std::string accumulator(const LoopStep& step) { return "a_" + text_.name(step.value); }
+  // Only the entries of CUDA, where the type of an index is a parameter, come with multipliers.
+  Division division() const { return index_ == "I" ? Division::kMultiplied : Division::kPlain; }
   std::string rows() const { return product_text(sizes_.kept.extents, index_); }
 
   // Coordinates of row i, and from them where each tensor's row begins: at0, at1, ...

@@ -20,6 +20,7 @@ bool has_position(const LoopStep& step) {
 LoopSizes part_of(const LoopSizes& all, size_t begin, size_t end) {
   LoopSizes part;
   part.argument_count = all.argument_count;
+  part.divisors = all.divisors;
   part.all_constant = all.all_constant;
   const auto from = static_cast<std::ptrdiff_t>(begin);
   const auto to = static_cast<std::ptrdiff_t>(end);

@@ -13,11 +13,15 @@ namespace {
 
 // More parameters than this do not fit the 4 KB a kernel is guaranteed.
 constexpr size_t kMaxParameters = 511;
+// A loop has fewer axes.
+constexpr size_t kMaxDivisors = 16;
 // What a block leaves of a row it shares, for each reduction.
 constexpr int64_t kPartialBytes = 16;
 constexpr int kThreadsOfAProcessor = 2048;
-// Blocks of columns for each processor: fewer parts are joined faster than the last of the bandwidth is worth.
+// Blocks of columns for each processor: fewer parts are joined faster than the last of the bandwidth is worth. Where a
+// block would have fewer passes than kColumnPasses, joining is what takes the time, and half as many do.
 constexpr int64_t kColumnBlocks = 4;
+constexpr int64_t kColumnPasses = 5;
 
 // What reductions declare for their own exchange stays free.
 constexpr int64_t kDeclaredShared = 2048;
@@ -50,8 +54,11 @@ unsigned LoadedCudaLoop::parts(const emit::KernelVariant& variant, int64_t block
     return 1;
   }
   const int64_t resident = variant.vectors_across_rows ? kColumnBlocks : kThreadsOfAProcessor / variant.threads;
-  const int64_t wanted = int64_t{processors_} * resident / std::max<int64_t>(blocks, 1);
+  int64_t wanted = int64_t{processors_} * resident / std::max<int64_t>(blocks, 1);
   const int64_t passes = ceil_div(choice_.row_length(sizes), variant.elements_per_pass);
+  if (variant.vectors_across_rows) {
+    wanted = std::min(wanted, std::max(wanted / 2, passes / kColumnPasses));
+  }
   return static_cast<unsigned>(std::clamp<int64_t>(wanted, 1, std::max<int64_t>(passes, 1)));
 }
 
@@ -98,7 +105,8 @@ Result<void> LoadedCudaLoop::launch(std::span<void* const> pointers, std::span<c
   if (reductions_ > 0 ? choice_.rows(sizes) == 0 : element_count == 0) {
     return {};
   }
-  const size_t parameter_count = pointers.size() + sizes.size() + 3;
+  const std::vector<int>& divisors = choice_.sizes().divisors;
+  const size_t parameter_count = pointers.size() + sizes.size() + divisors.size() + 3;
   if (parameter_count > kMaxParameters) {
     return unsupported("loop " + name_ + " has " + std::to_string(parameter_count) + " parameters, a kernel takes " +
                        std::to_string(kMaxParameters));
@@ -115,6 +123,11 @@ Result<void> LoadedCudaLoop::launch(std::span<void* const> pointers, std::span<c
   }
   for (const int64_t& size : sizes) {
     parameters[used++] = const_cast<int64_t*>(&size);
+  }
+  std::array<int64_t, kMaxDivisors> multipliers;
+  for (size_t k = 0; k < divisors.size(); ++k) {
+    multipliers[k] = emit::multiplier_of(sizes[static_cast<size_t>(divisors[k])]);
+    parameters[used++] = &multipliers[k];
   }
   parameters[used++] = &element_count;
   parameters[used++] = &workspace;

@@ -150,6 +150,43 @@ TEST(Sizes, LargestOffsetReportsWhatDoesNotFit) {
   EXPECT_EQ(largest_offset(loop, large), INT64_MAX);
 }
 
+uint32_t quotient(uint32_t i, int64_t multiplier) {
+  const auto m = static_cast<uint32_t>(multiplier);
+  return (static_cast<uint32_t>((uint64_t{i} * m) >> 32) + i) >> (multiplier >> 32);
+}
+
+TEST(Sizes, AMultiplierGivesTheQuotientOfEveryIndex) {
+  constexpr int64_t kLast = INT32_MAX;
+  std::vector<int64_t> divisors = {1, 2, 3, 5, 7, 641, 50257, 65535, 65536, 65537, kLast - 1, kLast};
+  for (int power = 2; power < 31; ++power) {
+    for (const int64_t near : {-1, 0, 1}) {
+      divisors.push_back((int64_t{1} << power) + near);
+    }
+  }
+  for (const int64_t divisor : divisors) {
+    const int64_t multiplier = multiplier_of(divisor);
+    // A quotient that is wrong anywhere is wrong where it has just grown, or is about to.
+    for (int64_t part = 0; part <= 64; ++part) {
+      const int64_t multiple = kLast / 64 * part / divisor * divisor;
+      for (const int64_t i : {multiple - 1, multiple, multiple + divisor - 1}) {
+        if (i >= 0 && i <= kLast) {
+          ASSERT_EQ(quotient(static_cast<uint32_t>(i), multiplier), i / divisor) << i << " / " << divisor;
+        }
+      }
+    }
+  }
+}
+
+TEST(Sizes, NoMultiplierWhereNoIndexIsDivided) {
+  EXPECT_EQ(multiplier_of(0), 0);
+  EXPECT_EQ(multiplier_of(int64_t{1} << 31), 0);
+}
+
+TEST(Sizes, OnlyExtentsBehindTheFirstAreDividedBy) {
+  EXPECT_EQ(LoopSizes::of(multiply("f32[s0, 6]{s1, 1}")).divisors, std::vector<int>{});
+  EXPECT_EQ(LoopSizes::of(multiply("f32[4, s0]{s1, 1}")).divisors, std::vector<int>{0});
+}
+
 TEST(Prelude, DefinesOnlyWhatIsCalled) {
   const std::string text = prelude_for("floor_divide(x, y)", TextTarget::kHost);
   EXPECT_NE(text.find("float_floor_divide"), std::string::npos);

@@ -61,6 +61,29 @@ TEST(VariantChoice, RowStridesHaveToBeDivisible) {
   EXPECT_EQ(width(choice, {512, 1024, 2048}, {130}), 1);
 }
 
+TEST(VariantChoice, TilesOfHalfTypesMovePairsWhereBothAxesAndPointersAllowIt) {
+  auto graph = ir::parse(
+      "graph @main(%a: bf16[s0, s1]{1, s0}) {\n  %m: bf16[s0, s1] = mul(%a) {1 = 2, tessiq.group = 0}\n"
+      "  return %m\n}\n");
+  ASSERT_TRUE(graph.ok()) << graph.error().message();
+  auto kernel = emit::describe_loop(**graph, 0);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message();
+  const VariantChoice choice(*kernel, emit::emit_cuda(*kernel)->variants);
+  const auto tile_of_width = [&](std::vector<uintptr_t> addresses, std::vector<int64_t> sizes) {
+    std::vector<void*> pointers;
+    for (const uintptr_t address : addresses) {
+      pointers.push_back(reinterpret_cast<void*>(address));
+    }
+    const emit::KernelVariant& chosen = choice.variants()[choice.choose(pointers, sizes)];
+    return chosen.tile > 0 ? chosen.vector_width : 0;
+  };
+  EXPECT_EQ(tile_of_width({512, 1024}, {64, 96}), 2);
+  EXPECT_EQ(tile_of_width({512, 1024}, {63, 96}), 1);
+  EXPECT_EQ(tile_of_width({512, 1024}, {64, 97}), 1);
+  EXPECT_EQ(tile_of_width({514, 1024}, {64, 96}), 1);
+  EXPECT_EQ(tile_of_width({512, 1026}, {64, 96}), 1);
+}
+
 TEST(VariantChoice, LargeLoopsTakeLongIndices) {
   const VariantChoice choice = choice_for("%a: f32[s0], %b: f32[s0]", "f32[s0]");
   std::vector<void*> pointers(3, nullptr);

@@ -138,8 +138,10 @@ def test_permuted_inputs_through_tiles(way: Way, dtype: torch.dtype, shape: tupl
     way.check(lambda x, y: x.transpose(-1, -2) * y, x, x.transpose(-1, -2).contiguous(), exact=True)
 
 
-def test_tiles_of_sizes_that_change(way: Way) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8])
+def test_tiles_of_sizes_that_change(way: Way, dtype: torch.dtype) -> None:
+    """Also where rows of a half type are of odd length or begin between two pairs."""
     compiled = way.compile(lambda x: x.permute(2, 0, 1).contiguous() + 1)
-    for shape in [(3, 40, 50), (3, 41, 50), (5, 7, 300), (2, 129, 64), (1, 300, 3)]:
-        x = torch.randn(shape)
+    for shape in [(3, 40, 50), (3, 41, 50), (5, 7, 300), (2, 129, 64), (2, 64, 128), (1, 300, 3), (4, 64, 66)]:
+        x = (torch.randn(shape) * 10).to(dtype)
         same(compiled(*way.send((x,))), x.permute(2, 0, 1) + 1)
