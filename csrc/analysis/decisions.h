@@ -12,9 +12,7 @@ namespace tessiq::analysis {
 inline constexpr std::string_view kSupportedAttribute = "tessiq.supported";  // bool: the backend runs the node
 inline constexpr std::string_view kReasonAttribute = "tessiq.reason";        // "id: text", where it does not
 inline constexpr std::string_view kClusterAttribute = "tessiq.cluster";      // int: the unit it runs in on the device
-// text: why a unit with neighbours on the host runs where it does
-inline constexpr std::string_view kPlacementAttribute = "tessiq.placement";
-inline constexpr std::string_view kGroupAttribute = "tessiq.group";      // int: the loop that computes it
+inline constexpr std::string_view kGroupAttribute = "tessiq.group";          // int: the loop that computes it
 inline constexpr std::string_view kInlinedAttribute = "tessiq.inlined";  // bool: a constant, written where it is read
 inline constexpr std::string_view kPackOp = "tessiq.pack";               // a packed copy that a pass put in
 

@@ -23,10 +23,6 @@ InputBinding integer(std::string name, std::string symbol) {
   return {std::move(name), false, Place::kHost, std::move(symbol)};
 }
 
-// What is claimed is placed, however little it is worth.
-constexpr std::string_view kPlaceAll =
-    "mark-supported,layout-assign,cluster,inline-constants,fuse-elementwise,fuse-reductions,fuse-loops";
-
 Result<Program> lower_text(std::string_view text, const CallingConvention& calling,
                            analysis::UnclaimedPlace unclaimed) {
   auto graph = ir::parse(text);
@@ -35,7 +31,7 @@ Result<Program> lower_text(std::string_view text, const CallingConvention& calli
   }
   analysis::TargetOptions target;
   target.unclaimed = unclaimed;
-  auto passes = passes::run_pipeline(**graph, kPlaceAll, target);
+  auto passes = passes::run_pipeline(**graph, passes::kCompilePipeline, target);
   if (!passes) {
     return std::move(passes).error();
   }
