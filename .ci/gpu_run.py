@@ -1,7 +1,8 @@
 """Runs everything that needs a GPU and leaves one dated JSON file of the machine, the commit and every row.
 
 Four parts: the C++ tests (ctest), the pytest tests marked gpu, those of whole models, and the scripts
-bench/bench_*.py, each of which takes --json PATH and writes a list of rows there. What a row means is the part's own;
+bench/bench_*.py, each of which takes --json PATH and writes a list of rows there; --only takes the parts' names or a
+script's. What a row means is the part's own;
 here it is only collected. A part that cannot run is recorded with its reason and makes the run fail; it never vanishes
 from the file.
 """
@@ -131,8 +132,8 @@ def commands(options: argparse.Namespace, folder: Path) -> list[tuple[str, list[
         several = ["-n", "4"] if importlib.util.find_spec("xdist") else []
         command = [sys.executable, "-m", "pytest", "-m", "gpu", "-q", *several, f"--junitxml={file}"]
         parts.append(("models", [*command, "tests/python/models", *options.pytest], file))
-    if "bench" in options.only:
-        for script in sorted((ROOT / "bench").glob("bench_*.py")):
+    for script in sorted((ROOT / "bench").glob("bench_*.py")):
+        if "bench" in options.only or script.stem in options.only:
             file = folder / f"{script.stem}.json"
             parts.append((script.stem, [sys.executable, str(script), "--json", str(file)], file))
     return parts
