@@ -1,10 +1,9 @@
 """Runs everything that needs a GPU and leaves one dated JSON file of the machine, the commit and every row.
 
 Four parts: the C++ tests (ctest), the pytest tests marked gpu, those of whole models, and the scripts
-bench/bench_*.py, each of which takes --json PATH and writes a list of rows there; --only takes the parts' names or a
-script's. What a row means is the part's own;
-here it is only collected. A part that cannot run is recorded with its reason and makes the run fail; it never vanishes
-from the file.
+bench/bench_*.py, each of which takes --json PATH and writes a list of rows there; --only also takes one script's name.
+What a row means is the part's own; here it is only collected. A part that cannot run is recorded with its reason and
+makes the run fail; it never vanishes from the file.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PARTS = ["cpp", "python", "models", "bench"]
+SCRIPTS = sorted((ROOT / "bench").glob("bench_*.py"))
 
 
 @dataclass
@@ -54,8 +55,8 @@ def machine(sources: str) -> dict[str, object]:
     query = "name,driver_version,memory.total,clocks.sm,clocks.mem,power.limit"
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        # A copied tree has no history; the digest of the sources names it all the same.
-        "commit": output_of("git", "rev-parse", "HEAD") or os.environ.get("TESSIQ_COMMIT", ""),
+        # A copied tree has no history, or another; the digest of the sources names it all the same.
+        "commit": os.environ.get("TESSIQ_COMMIT") or output_of("git", "rev-parse", "HEAD"),
         "uncommitted": len(output_of("git", "status", "--porcelain").splitlines()),
         "sources": sources,
         "cards": output_of("nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader").splitlines(),
@@ -132,7 +133,7 @@ def commands(options: argparse.Namespace, folder: Path) -> list[tuple[str, list[
         several = ["-n", "4"] if importlib.util.find_spec("xdist") else []
         command = [sys.executable, "-m", "pytest", "-m", "gpu", "-q", *several, f"--junitxml={file}"]
         parts.append(("models", [*command, "tests/python/models", *options.pytest], file))
-    for script in sorted((ROOT / "bench").glob("bench_*.py")):
+    for script in SCRIPTS:
         if "bench" in options.only or script.stem in options.only:
             file = folder / f"{script.stem}.json"
             parts.append((script.stem, [sys.executable, str(script), "--json", str(file)], file))
@@ -145,11 +146,14 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True, help="folder of the C++ tests")
     parser.add_argument("--ctest", default="ctest")
     parser.add_argument("--sources", default="", help="digest of the sources")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=["cpp", "python", "models", "bench"])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS)
     parser.add_argument("--timeout", type=float, default=540, help="seconds for each part")
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results")
     parser.add_argument("pytest", nargs="*", help="further arguments for pytest, after --")
     options = parser.parse_args()
+    known = [*PARTS, *(script.stem for script in SCRIPTS)]
+    if unknown := sorted(set(options.only) - set(known)):
+        parser.error(f"no part is called {', '.join(unknown)}; there are {', '.join(known)}")
 
     facts = machine(options.sources)
     options.out.mkdir(parents=True, exist_ok=True)

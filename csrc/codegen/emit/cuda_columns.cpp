@@ -10,7 +10,8 @@ namespace {
 // 32 threads side by side have W rows each; 8 of them, one below the other, share the elements of a row.
 class Columns : private RowFunction {
  public:
-  explicit Columns(const LoopKernel& kernel) : RowFunction(kernel, Elements::kComputedAgain, Sums::kAsComputed, "I") {}
+  explicit Columns(const LoopKernel& kernel)
+      : RowFunction(kernel, Elements::kComputedAgain, Sums::kAsComputed, TextTarget::kCuda) {}
 
   Result<std::string> function() {
     std::string text = "template <typename I, int U, int W> TESSIQ_INLINE void columns(" + pointer_parameters(kernel_) +
@@ -177,7 +178,8 @@ class Columns : private RowFunction {
 // A warp a row.
 class Final : private RowFunction {
  public:
-  explicit Final(const LoopKernel& kernel) : RowFunction(kernel, Elements::kComputedAgain, Sums::kAsComputed, "I") {}
+  explicit Final(const LoopKernel& kernel)
+      : RowFunction(kernel, Elements::kComputedAgain, Sums::kAsComputed, TextTarget::kCuda) {}
 
   Result<std::string> function() {
     std::string text = "template <typename I> TESSIQ_INLINE void final_rows(" + pointer_parameters(kernel_) +

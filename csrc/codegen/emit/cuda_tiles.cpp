@@ -27,15 +27,11 @@ class Tiles {
   // Elements of both lines that a thread moves at once: as many of the narrowest staged input as make kMoveBytes, fewer
   // where known sizes do not divide by it.
   int width() const {
-    int width = 1;
+    int64_t width = 1;
     for (const size_t t : staged_) {
-      width = std::max(width, kMoveBytes / ir::element_size(tensor(t).element));
+      width = std::max<int64_t>(width, kMoveBytes / ir::element_size(tensor(t).element));
     }
-    auto divide = [&](const SizeSlot& size) {
-      while (size.is_constant() && size.constant % width != 0) {
-        width /= 2;
-      }
-    };
+    auto divide = [&](const SizeSlot& size) { width = width_dividing(size, width); };
     divide(sizes_.extents[last()]);
     divide(sizes_.extents[axis_]);
     for (size_t t = 0; t < sizes_.strides.size(); ++t) {
@@ -50,7 +46,7 @@ class Tiles {
         }
       }
     }
-    return width;
+    return static_cast<int>(width);
   }
 
   std::string function() const {
@@ -64,13 +60,10 @@ class Tiles {
                        ";\n  const I column = I(blockIdx.x) % across * " + tile + ";\n" + places() +
                        "  const I lane = I(threadIdx.x % (" + tile + " / W)) * I(W);\n";
     for (const size_t t : staged_) {
-      text +=
-          "  __shared__ " + storage(t) + " tile" + number(t) + "[" + tile + "][" + std::to_string(kTile + 1) + "];\n";
+      text += "  __shared__ " + storage(t) + " tile" + number(t) + "[" + tile + "][" + std::to_string(kTile + 1) +
+              "];\n  " + pack_of(t) + " s" + number(t) + "[" + std::to_string(kTile * kTile / kThreads) + " / W];\n";
     }
     // Every load stands before the first store to a tile: what a compiler must not take for a store to the input.
-    for (const size_t t : staged_) {
-      text += "  " + pack_of(t) + " s" + number(t) + "[" + std::to_string(kTile * kTile / kThreads) + " / W];\n";
-    }
     const std::string inside = "    if (column + line < columns && row + lane < rows) {\n";
     text += for_each_line(inside + loads() + "    }\n") + for_each_line(inside + staging() + "    }\n");
     text += "  __syncthreads();\n";
@@ -135,7 +128,7 @@ class Tiles {
     };
     drop(others.extents);
     std::string text =
-        "  const I i = I(blockIdx.x) / across / down;\n" + coordinate_lines(others, "I", "  ", Division::kMultiplied);
+        "  const I i = I(blockIdx.x) / across / down;\n" + coordinate_lines(others, TextTarget::kCuda, "  ");
     for (size_t t = 0; t < others.strides.size(); ++t) {
       drop(others.strides[t]);
       text += "  const I at" + number(t) + " = " + offset_text(others.strides[t], others.extents.size(), "I") + ";\n";
@@ -230,7 +223,7 @@ Result<std::optional<TiledLoop>> tiled_loop(const LoopKernel& kernel) {
   }
   TiledLoop loop;
   loop.function = tiles.function();
-  for (int width = tiles.width(); width >= 1; width = width > 1 ? 1 : 0) {
+  const auto add = [&](int width) {
     KernelVariant& variant = loop.variants.emplace_back();
     variant.entry = width > 1 ? "@_tiles_x" + std::to_string(width) : "@_tiles";
     variant.threads = kThreads;
@@ -240,7 +233,11 @@ Result<std::optional<TiledLoop>> tiled_loop(const LoopKernel& kernel) {
     variant.tile_axis = static_cast<int>(tiles.axis());
     variant.vector_width = width;
     variant.inner_multiple = width;
+  };
+  if (tiles.width() > 1) {
+    add(tiles.width());
   }
+  add(1);
   return std::optional(std::move(loop));
 }
 

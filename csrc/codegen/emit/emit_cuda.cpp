@@ -65,11 +65,7 @@ class CudaText {
       }
     }
     int64_t width = kVectorBytes / std::max<int64_t>(widest, 1);
-    auto divide = [&](const SizeSlot& size) {
-      while (size.is_constant() && size.constant % width != 0) {
-        width /= 2;
-      }
-    };
+    auto divide = [&](const SizeSlot& size) { width = width_dividing(size, width); };
     for (size_t t = 0; t < tensor_count() && rank() > 0; ++t) {
       const std::vector<SizeSlot>& strides = sizes_.strides[t];
       if (has_inner_stride(t, 1)) {
@@ -132,9 +128,8 @@ class CudaText {
     }
     return "template <typename I> struct place { I " + joined(names, ", ") +
            "; };\ntemplate <typename I> TESSIQ_INLINE place<I> locate(const I i" +
-           size_parameters(sizes_.parameter_count()) + ") {\n" +
-           coordinate_lines(sizes_, "I", "  ", Division::kMultiplied) + "  return {" + joined(offsets, ", ") +
-           "};\n}\n";
+           size_parameters(sizes_.parameter_count()) + ") {\n" + coordinate_lines(sizes_, TextTarget::kCuda, "  ") +
+           "  return {" + joined(offsets, ", ") + "};\n}\n";
   }
 
   // The position of element k of a vector at `place`.

@@ -19,7 +19,7 @@ class CudaRows : private RowFunction {
  public:
   CudaRows(const LoopKernel& kernel, RowForm form)
       : RowFunction(kernel, form == RowForm::kKept ? Elements::kKept : Elements::kComputedAgain, Sums::kAsComputed,
-                    "I"),
+                    TextTarget::kCuda),
         form_(form) {}
 
   Result<std::string> function() {

@@ -94,7 +94,7 @@ class HostText {
              "  }\n}\n";
     }
     const std::string inner = std::to_string(rank() - 1);
-    text += "  for (i64 i = begin; i < end;) {\n" + coordinate_lines(sizes_, "i64", "    ", Division::kPlain) +
+    text += "  for (i64 i = begin; i < end;) {\n" + coordinate_lines(sizes_, TextTarget::kHost, "    ") +
             base_offsets("    ");
     text += "    const i64 row = " + sizes_.extents.back().text() + ";\n";
     text += "    const i64 stop = row - i" + inner + " < end - i ? row : i" + inner + " + (end - i);\n";

@@ -10,7 +10,8 @@ namespace {
 
 class HostRows : private RowFunction {
  public:
-  explicit HostRows(const LoopKernel& kernel) : RowFunction(kernel, Elements::kComputedAgain, Sums::kWide, "i64") {}
+  explicit HostRows(const LoopKernel& kernel)
+      : RowFunction(kernel, Elements::kComputedAgain, Sums::kWide, TextTarget::kHost) {}
 
   Result<KernelSource> build() {
     TESSIQ_ASSIGN_OR_RETURN(const std::string run, run_function());
@@ -59,8 +60,7 @@ class HostRows : private RowFunction {
     const std::string length = outer.extents.back().text();
     outer.extents.pop_back();
     std::string text = "    for (i64 j = 0; j < " + product_text(outer.extents, "i64") +
-                       "; ++j) {\n      const i64 i = j;\n" +
-                       coordinate_lines(outer, "i64", "      ", Division::kPlain);
+                       "; ++j) {\n      const i64 i = j;\n" + coordinate_lines(outer, TextTarget::kHost, "      ");
     for (size_t t = 0; t < outer.strides.size(); ++t) {
       const std::string number = std::to_string(t);
       text += "      const i64 from" + number + " = at" + number + " + " +

@@ -149,6 +149,6 @@ std::string joined_host(std::span<const std::string> bodies);
 LoopKernel with_positional_names(const LoopKernel& kernel);
 
 // Changes whenever the same description becomes different text or is launched differently: part of every cache key.
-inline constexpr int kEmitterVersion = 4;
+inline constexpr int kEmitterVersion = 5;
 
 }  // namespace tessiq::emit

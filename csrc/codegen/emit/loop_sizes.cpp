@@ -67,6 +67,13 @@ int64_t multiplier_of(int64_t divisor) {
   return multiplier | int64_t{shift} << 32;
 }
 
+int64_t width_dividing(const SizeSlot& size, int64_t width) {
+  while (size.is_constant() && size.constant % width != 0) {
+    width /= 2;
+  }
+  return width;
+}
+
 SizeSlot slot_of(const ir::SizeExpr& expression, std::span<const ir::SizeExpr> arguments) {
   if (expression.kind == ir::SizeExpr::Kind::kConstant) {
     return {.constant = expression.constant, .argument = -1};
@@ -84,9 +91,11 @@ LoopSizes LoopSizes::of(const LoopKernel& kernel) {
     loop.all_constant = loop.all_constant && result.is_constant();
     return result;
   };
+  const size_t first_reduced = kernel.extents.size() - static_cast<size_t>(kernel.reduced_axes);
   for (const ir::SizeExpr& extent : kernel.extents) {
     const SizeSlot& added = loop.extents.emplace_back(slot(extent));
-    const bool divides = loop.extents.size() > 1 && !added.is_constant();
+    const size_t axis = loop.extents.size() - 1;
+    const bool divides = axis != 0 && axis != first_reduced && !added.is_constant();
     if (divides && std::find(loop.divisors.begin(), loop.divisors.end(), added.argument) == loop.divisors.end()) {
       loop.divisors.push_back(added.argument);
     }

@@ -37,7 +37,8 @@ struct LoopSizes {
   // Bounds of windows along the innermost axis: a vector of elements lies on one side of each where its width divides
   // them all.
   std::vector<SizeSlot> inner_bounds;
-  // Size arguments that coordinates are divided by. A CUDA entry takes a multiplier for each after its sizes (0063).
+  // Size arguments that coordinates are divided by: extents behind the first of the rows, and of a row. A CUDA entry
+  // takes a multiplier for each after its sizes (0063).
   std::vector<int> divisors;
   bool all_constant = true;
 
@@ -46,13 +47,13 @@ struct LoopSizes {
   int parameter_count() const { return argument_count + static_cast<int>(divisors.size()); }
 };
 
-// How an index is divided by an extent that comes with the call.
-enum class Division { kPlain, kMultiplied };
-
 // A number that stands for the division of any index below 2^31 by `divisor`: its quotient is (i + high 32 bits of
 // i * m) >> s with m in the lower and s in the upper half. 0 for a divisor that no such index is divided by: below 1,
 // and 2^31 or more.
 int64_t multiplier_of(int64_t divisor);
+
+// `width` or its half, quarter, ... down to 1: the first that divides the size, where that is known.
+int64_t width_dividing(const SizeSlot& size, int64_t width);
 
 SizeSlot slot_of(const ir::SizeExpr& expression, std::span<const ir::SizeExpr> arguments);
 

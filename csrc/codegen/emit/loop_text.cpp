@@ -96,18 +96,19 @@ std::string multiplier_name(const LoopSizes& loop, const SizeSlot& divisor) {
 
 }  // namespace
 
-std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type, std::string_view indent,
-                             Division division) {
-  const std::string type(index_type);
+std::string_view index_type_of(TextTarget target) { return target == TextTarget::kCuda ? "I" : "i64"; }
+
+std::string coordinate_lines(const LoopSizes& loop, TextTarget target, std::string_view indent) {
+  const std::string type(index_type_of(target));
   const size_t rank = loop.extents.size();
   std::string text;
   std::string rest = "i";
   for (size_t axis = rank; axis-- > 1;) {
-    const std::string extent = number_text(loop.extents[axis], index_type);
+    const std::string extent = number_text(loop.extents[axis], type);
     const std::string coordinate = "i" + std::to_string(axis);
     const std::string quotient = axis == 1 ? "i0" : "q" + std::to_string(axis);
     text += std::string(indent) + "const " + type + " " + quotient + " = " +
-            (division == Division::kPlain || loop.extents[axis].is_constant()
+            (target == TextTarget::kHost || loop.extents[axis].is_constant()
                  ? rest + " / " + extent
                  : "quotient(" + rest + ", " + extent + ", " + multiplier_name(loop, loop.extents[axis]) + ")") +
             ";\n";

@@ -25,9 +25,10 @@ std::string element_call(const LoopKernel& kernel, const std::vector<std::string
 std::string inside_text(const LoopKernel& kernel, const std::vector<LoopWindow>& windows,
                         const std::function<std::string(int)>& position);
 
-// Statements that define the coordinates i0, i1, ... of flat index i, in index type `index_type`; empty for no axes.
-std::string coordinate_lines(const LoopSizes& loop, std::string_view index_type, std::string_view indent,
-                             Division division);
+// The type of an index in a function's text: a template parameter in CUDA.
+std::string_view index_type_of(TextTarget target);
+// Statements that define the coordinates i0, i1, ... of flat index i; empty for no axes. CUDA divides by multipliers.
+std::string coordinate_lines(const LoopSizes& loop, TextTarget target, std::string_view indent);
 // "i0 * I(64) + i1", over the first `axes` coordinates; and "I(-4) + i0 * I(64) + i1" with an offset.
 std::string offset_text(const std::vector<SizeSlot>& strides, size_t axes, std::string_view index_type,
                         const SizeSlot& offset = {});

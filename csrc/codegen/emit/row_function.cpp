@@ -5,12 +5,13 @@
 
 namespace tessiq::emit {
 
-RowFunction::RowFunction(const LoopKernel& kernel, Elements elements, Sums sums, std::string index)
+RowFunction::RowFunction(const LoopKernel& kernel, Elements elements, Sums sums, TextTarget target)
     : kernel_(kernel),
       sizes_(RowSizes::of(kernel)),
       plan_(RowPlan::of(kernel, elements)),
       text_(kernel, sums),
-      index_(std::move(index)) {}
+      target_(target),
+      index_(index_type_of(target)) {}
 
 std::string RowFunction::pointer_name(size_t tensor) const {
   const size_t inputs = kernel_.inputs.size();
@@ -26,7 +27,7 @@ std::string RowFunction::pack_type(size_t tensor) const {
 }
 
 std::string RowFunction::row_offsets(const std::string& indent) const {
-  std::string text = coordinate_lines(sizes_.kept, index_, indent, division());
+  std::string text = coordinate_lines(sizes_.kept, target_, indent);
   for (size_t t = 0; t < sizes_.kept.strides.size(); ++t) {
     text += indent + "const " + index_ + " at" + number(t) + " = " +
             offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), index_) + ";\n";
@@ -38,7 +39,7 @@ std::string RowFunction::element_offsets(const std::vector<size_t>& tensors) con
   const std::string indent = "        ";
   std::string text;
   if (sizes_.reduced.extents.size() > 1) {
-    text += indent + "const I i = j;\n" + coordinate_lines(sizes_.reduced, index_, indent, division());
+    text += indent + "const I i = j;\n" + coordinate_lines(sizes_.reduced, target_, indent);
   } else {
     text += indent + "const I i0 = j;\n";
   }

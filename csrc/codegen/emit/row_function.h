@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emit/prelude.h"
 #include "codegen/emit/row_text.h"
 
 namespace tessiq::emit {
 
 class RowFunction {
  protected:
-  // `index` is the type of an index in the text: "I" in CUDA, "i64" on the host.
-  RowFunction(const LoopKernel& kernel, Elements elements, Sums sums, std::string index);
+  RowFunction(const LoopKernel& kernel, Elements elements, Sums sums, TextTarget target);
 
   static std::string number(size_t value) { return std::to_string(value); }
   std::string pointer_name(size_t tensor) const;
@@ -20,8 +20,6 @@ class RowFunction {
   const LoopTensor& tensor(size_t index) const;
   std::string pack_type(size_t tensor) const;
   std::string accumulator(const LoopStep& step) { return "a_" + text_.name(step.value); }
-  // Only the entries of CUDA, where the type of an index is a parameter, come with multipliers.
-  Division division() const { return index_ == "I" ? Division::kMultiplied : Division::kPlain; }
   std::string rows() const { return product_text(sizes_.kept.extents, index_); }
 
   // Coordinates of row i, and from them where each tensor's row begins: at0, at1, ...
@@ -46,7 +44,8 @@ class RowFunction {
   RowStatements text_;
 
  private:
-  std::string index_;
+  TextTarget target_;
+  std::string index_;  // type
 };
 
 }  // namespace tessiq::emit

@@ -13,8 +13,6 @@ namespace {
 
 // More parameters than this do not fit the 4 KB a kernel is guaranteed.
 constexpr size_t kMaxParameters = 511;
-// A loop has fewer axes.
-constexpr size_t kMaxDivisors = 16;
 // What a block leaves of a row it shares, for each reduction.
 constexpr int64_t kPartialBytes = 16;
 constexpr int kThreadsOfAProcessor = 2048;
@@ -124,7 +122,7 @@ Result<void> LoadedCudaLoop::launch(std::span<void* const> pointers, std::span<c
   for (const int64_t& size : sizes) {
     parameters[used++] = const_cast<int64_t*>(&size);
   }
-  std::array<int64_t, kMaxDivisors> multipliers;
+  std::array<int64_t, kMaxParameters> multipliers;
   for (size_t k = 0; k < divisors.size(); ++k) {
     multipliers[k] = emit::multiplier_of(sizes[static_cast<size_t>(divisors[k])]);
     parameters[used++] = &multipliers[k];

@@ -185,6 +185,11 @@ TEST(Sizes, NoMultiplierWhereNoIndexIsDivided) {
 TEST(Sizes, OnlyExtentsBehindTheFirstAreDividedBy) {
   EXPECT_EQ(LoopSizes::of(multiply("f32[s0, 6]{s1, 1}")).divisors, std::vector<int>{});
   EXPECT_EQ(LoopSizes::of(multiply("f32[4, s0]{s1, 1}")).divisors, std::vector<int>{0});
+  const LoopKernel rows = described("%a: f32[8, s0, s1]{s2, s1, 1}",
+                                    "  %s: f32[8, s0] = aten.sum.dim_IntList(%a) {1 = [2], tessiq.group = 0}\n"
+                                    "  return %s\n");
+  ASSERT_EQ(rows.extents.size(), 3U);
+  EXPECT_EQ(LoopSizes::of(rows).divisors, std::vector<int>{0});  // rows of 8 by s0, elements of one axis
 }
 
 TEST(Prelude, DefinesOnlyWhatIsCalled) {

@@ -138,6 +138,20 @@ def test_permuted_inputs_through_tiles(way: Way, dtype: torch.dtype, shape: tupl
     way.check(lambda x, y: x.transpose(-1, -2) * y, x, x.transpose(-1, -2).contiguous(), exact=True)
 
 
+def test_positions_under_inner_extents_that_change(way: Way) -> None:
+    """Three axes that no operand lets collapse, so that positions are divided by extents of the call."""
+
+    def work(x: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = x * a + b
+        return y, y.transpose(0, 1).sum(-1)
+
+    compiled = way.compile(work)
+    for shape in [(3, 40, 50), (3, 41, 50), (5, 7, 301), (2, 129, 64), (33, 3, 127), (7, 1, 5)]:
+        x, a, b = torch.randn(shape), torch.randn(shape[0], 1, shape[2]), torch.randn(shape[1], 1)
+        for got, want in zip(compiled(*way.send((x, a, b))), work(x, a, b), strict=True):
+            same(got, want)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8])
 def test_tiles_of_sizes_that_change(way: Way, dtype: torch.dtype) -> None:
     """Also where rows of a half type are of odd length or begin between two pairs."""
