@@ -55,9 +55,11 @@ def machine(sources: str) -> dict[str, object]:
     query = "name,driver_version,memory.total,clocks.sm,clocks.mem,power.limit"
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        # A copied tree has no history, or another; the digest of the sources names it all the same.
+        # A copied tree has no history, or another: the environment names its commit, the digest its sources.
         "commit": os.environ.get("TESSIQ_COMMIT") or output_of("git", "rev-parse", "HEAD"),
-        "uncommitted": len(output_of("git", "status", "--porcelain").splitlines()),
+        "uncommitted": None
+        if "TESSIQ_COMMIT" in os.environ
+        else len(output_of("git", "status", "--porcelain").splitlines()),
         "sources": sources,
         "cards": output_of("nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader").splitlines(),
         "cards_columns": query,
