@@ -11,4 +11,5 @@ PYBIND11_MODULE(_C, module) {
   tessiq::bindings::bind_logging(module);
   tessiq::bindings::bind_device(module);
   tessiq::bindings::bind_compiler(module);
+  tessiq::bindings::bind_report(module);
 }

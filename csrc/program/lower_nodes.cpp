@@ -264,6 +264,11 @@ Result<void> Lowering::lower_dispatch(const ir::Node& node) {
 
 void Lowering::record(const ir::Node& node, Fate fate, std::string kernel) {
   std::string reason = text_attribute(node, "tessiq.reason");
+  if (reason.empty() && (fate == Fate::kDispatchedOnDevice || fate == Fate::kDispatchedOnHost)) {
+    // Supported and still not placed (docs/design/0044).
+    reason = std::string(kNothingToCompute) +
+             ": supported, but it computes nothing from other tensors, so it runs where its readers do";
+  }
   program_.fates.push_back(
       {std::string(node.name()), node.op(), fate, std::move(kernel), moved_, std::move(reason), node.location()});
 }

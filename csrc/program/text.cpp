@@ -6,6 +6,8 @@
 namespace tessiq::program {
 namespace {
 
+std::string size(SizeRef ref) { return ref.is_constant ? std::to_string(ref.value) : "#" + std::to_string(ref.value); }
+
 class Writer {
  public:
   explicit Writer(const Program& program) : program_(program) {}
@@ -13,7 +15,7 @@ class Writer {
   std::string write() {
     line("program @" + program_.name);
     for (size_t i = 0; i < program_.sizes.size(); ++i) {
-      line("  size #" + std::to_string(i) + " = " + size_entry(program_.sizes[i]));
+      line("  size #" + std::to_string(i) + " = " + to_text(program_.sizes[i]));
     }
     for (size_t i = 0; i < program_.inputs.size(); ++i) {
       const InputSpec& input = program_.inputs[i];
@@ -107,10 +109,6 @@ class Writer {
     return text;
   }
 
-  std::string size(SizeRef ref) const {
-    return ref.is_constant ? std::to_string(ref.value) : "#" + std::to_string(ref.value);
-  }
-
   std::string sizes(const std::vector<SizeRef>& refs) const {
     std::string text;
     for (SizeRef ref : refs) {
@@ -122,31 +120,6 @@ class Writer {
   std::string type(Slot slot) const {
     const SlotInfo& info = program_.slots[static_cast<size_t>(slot)];
     return std::string(ir::element_type_name(info.element)) + sizes(info.sizes) + " strides " + sizes(info.strides);
-  }
-
-  std::string size_entry(const SizeEntry& entry) const {
-    const std::string name = entry.name.empty() ? "" : "  (" + entry.name + ")";
-    const std::string left = size(entry.left);
-    const std::string right = size(entry.right);
-    switch (entry.source) {
-      case SizeEntry::Source::kInputExtent:
-        return "input " + std::to_string(entry.input) + " axis " + std::to_string(entry.axis) + name;
-      case SizeEntry::Source::kInputInteger:
-        return "input " + std::to_string(entry.input) + name;
-      case SizeEntry::Source::kAdd:
-        return left + " + " + right + name;
-      case SizeEntry::Source::kMul:
-        return left + " * " + right + name;
-      case SizeEntry::Source::kFloorDiv:
-        return left + " // " + right + name;
-      case SizeEntry::Source::kMod:
-        return left + " % " + right + name;
-      case SizeEntry::Source::kMin:
-        return "min(" + left + ", " + right + ")" + name;
-      case SizeEntry::Source::kMax:
-        return "max(" + left + ", " + right + ")" + name;
-    }
-    return "?";
   }
 
   std::string argument_text(const Argument& argument) const {
@@ -189,6 +162,31 @@ class Writer {
 };
 
 }  // namespace
+
+std::string to_text(const SizeEntry& entry) {
+  const std::string name = entry.name.empty() ? "" : "  (" + entry.name + ")";
+  const std::string left = size(entry.left);
+  const std::string right = size(entry.right);
+  switch (entry.source) {
+    case SizeEntry::Source::kInputExtent:
+      return "input " + std::to_string(entry.input) + " axis " + std::to_string(entry.axis) + name;
+    case SizeEntry::Source::kInputInteger:
+      return "input " + std::to_string(entry.input) + name;
+    case SizeEntry::Source::kAdd:
+      return left + " + " + right + name;
+    case SizeEntry::Source::kMul:
+      return left + " * " + right + name;
+    case SizeEntry::Source::kFloorDiv:
+      return left + " // " + right + name;
+    case SizeEntry::Source::kMod:
+      return left + " % " + right + name;
+    case SizeEntry::Source::kMin:
+      return "min(" + left + ", " + right + ")" + name;
+    case SizeEntry::Source::kMax:
+      return "max(" + left + ", " + right + ")" + name;
+  }
+  return "?";
+}
 
 std::string to_text(const Program& program) { return Writer(program).write(); }
 

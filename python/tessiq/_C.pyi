@@ -78,6 +78,51 @@ class PassRecord(TypedDict):
     milliseconds: float
     ir_after: str
 
+class SymbolRecord(TypedDict):
+    name: str
+    source: str
+    value: int
+
+class SlotRecord(TypedDict):
+    value: str
+    place: Literal["host", "device"]
+    symbolic: bool
+    element: str
+    bytes: int
+
+class InstructionRecord(TypedDict):
+    kind: str
+    name: str
+    place: Literal["host", "device"]
+    reads: list[int]
+    writes: list[int]
+    bytes_read: int
+    bytes_written: int
+    operations: float
+
+class BufferRecord(TypedDict):
+    slot: int
+    first: int
+    last: int
+    offset: int
+
+class ArenaRecord(TypedDict):
+    bytes: int
+    peak_bytes: int
+    buffers: list[BufferRecord]
+
+class EntryRecord(TypedDict):
+    entry: str
+    threads: int
+    registers: int
+    spilled_bytes: int
+    shared_bytes: int
+    blocks_per_processor: int
+
+class KernelCode(TypedDict):
+    entries: list[EntryRecord]
+    body: str
+
 class Recipe: ...
 
 class CompiledGraph:
@@ -111,6 +156,15 @@ def compile_graph(
     keep_ir: bool,
     kept_inputs: list[bool],
 ) -> Recipe: ...
+def size_values(graph: CompiledGraph, arguments: Sequence[Sequence[int] | int]) -> list[int]: ...
+def symbols(graph: CompiledGraph, sizes: Sequence[int]) -> list[SymbolRecord]: ...
+def slots(graph: CompiledGraph, sizes: Sequence[int]) -> list[SlotRecord]: ...
+def instructions(graph: CompiledGraph, sizes: Sequence[int]) -> list[InstructionRecord]: ...
+def output_slots(graph: CompiledGraph) -> list[int]: ...
+def kept_slots(graph: CompiledGraph) -> list[int]: ...
+def arena(graph: CompiledGraph, sizes: Sequence[int]) -> ArenaRecord: ...
+def kernel_code(graph: CompiledGraph) -> list[KernelCode]: ...
+def claim_reasons() -> list[tuple[str, str]]: ...
 def kernel_counters() -> dict[str, int]: ...
 def cache_directory() -> str: ...
 def host_compiler() -> str: ...
