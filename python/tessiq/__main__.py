@@ -19,7 +19,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verbs.add_parser("info", help="versions, devices, libraries and folders")
     verbs.add_parser("doctor", help="try what tessiq needs, and say what is missing; status 1 where something is")
     verbs.add_parser("demo", help="compile real models and check them against PyTorch")
-    verb = parser.parse_args(arguments).verb
+    explain = verbs.add_parser("explain", help="report how the models of a program compile, or show a saved report")
+    explain_command = importlib.import_module("tessiq.explain.command")
+    explain_command.add_arguments(explain)
+    parsed = parser.parse_args(arguments)
+    verb = parsed.verb
+    if verb == "explain":
+        return int(explain_command.explain_file(parsed))
     if verb == "demo":
         status: int = importlib.import_module("tessiq.demo.run").run("python -m tessiq demo")
         return status

@@ -1,6 +1,7 @@
 """From one of AOTAutograd's graphs to a callable: import, compile, and what to do where that is not possible."""
 
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -36,8 +37,13 @@ class Placement:
 
 @dataclass
 class Observer:
-    """Collects what compiles produce, for reports and tests."""
+    """Collects what compiles produce, for reports and tests.
 
+    Attributes:
+        fresh: recipes that are in memory are made again, so that their making can be seen.
+    """
+
+    fresh: bool = False
     graphs: "list[CompiledCall]" = field(default_factory=list)
     uncompiled: list[tuple[fx.GraphModule, str]] = field(default_factory=list)
 
@@ -46,15 +52,30 @@ observers: list[Observer] = []
 """Whoever wants to see every graph compiled in this process; :func:`tessiq.explain` adds itself for a call."""
 
 
+@dataclass(frozen=True)
+class CompileTimes:
+    """When a graph's compile passed from one stage to the next, on ``time.perf_counter``'s clock.
+
+    Attributes:
+        imported: the compiler's own graph was there; ``started`` where the recipe came from memory.
+    """
+
+    started: float
+    imported: float
+    ended: float
+    from_memory: bool
+
+
 class CompiledCall:
     """A compiled graph as AOTAutograd calls it: one list of arguments, emptied during the call."""
 
-    def __init__(self, cached: CachedRecipe, module: fx.GraphModule, direction: Direction) -> None:
+    def __init__(self, cached: CachedRecipe, module: fx.GraphModule, direction: Direction, times: CompileTimes) -> None:
         # On the object, not the class: PyTorch wraps a backward graph in a function that takes over the object's own.
         self._boxed_call = True
         self.compiled = _C.CompiledGraph(cached.recipe)
         self.module = module
         self.direction = direction
+        self.times = times
         self._constants = [attribute_of(module, name) for name in cached.constants]
 
     def __call__(self, arguments: list[object]) -> list[object]:
@@ -118,16 +139,19 @@ def _compile(
     return CachedRecipe(recipe, imported.constants)
 
 
-def _recipe(module: fx.GraphModule, options: CompileOptions) -> CachedRecipe:
+def _recipe(module: fx.GraphModule, options: CompileOptions) -> tuple[CachedRecipe, CompileTimes]:
+    started = imported_at = time.perf_counter()
     placement, kept, keep_ir = _placement(module, options), _kept(), bool(observers)
     locations = [location_of(node) for node in module.graph.nodes]
     key = key_of(module, locations, (placement, options, kept, keep_ir))
-    found = cache.find(key)
+    found = None if any(observer.fresh for observer in observers) else cache.find(key)
+    from_memory = found is not None
     if found is None:
         imported = Importer(module, placement.device, placement.on_device).run()
+        imported_at = time.perf_counter()
         found = _compile(imported, placement, options, kept, keep_ir)
         cache.keep(key, found)
-    return found
+    return found, CompileTimes(started, imported_at, time.perf_counter(), from_memory)
 
 
 def compile_module(
@@ -145,13 +169,13 @@ def compile_module(
         The compiled call, or the graph as it is where it cannot be represented, with one log line that says why.
     """
     try:
-        cached = _recipe(module, options)
+        cached, times = _recipe(module, options)
     except Unrepresentable as reason:
         _log.warning("a graph of %d operations runs uncompiled: %s", len(module.graph.nodes), reason)
         for observer in observers:
             observer.uncompiled.append((module, str(reason)))
         return UncompiledCall(module)
-    call = CompiledCall(cached, module, direction)
+    call = CompiledCall(cached, module, direction, times)
     for observer in observers:
         observer.graphs.append(call)
     return call

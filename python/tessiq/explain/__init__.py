@@ -1,7 +1,8 @@
 """What becomes of a model: ``tessiq.explain(model, *inputs)``.
 
-Facts (report), how they are gathered (capture), their order on a page (document) and the faces of that page (plain,
-terminal) are apart, so that a further face changes nothing of the others.
+Facts (records, report), how they are gathered (capture, graph_facts and what they call), how they read (wording), and
+the faces (document with plain and terminal, saved, webpage) are apart, so that a further face changes nothing of the
+others.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +30,8 @@ def explain(
         backward: also run the backward pass, whose graph is compiled when first needed.
 
     Returns:
-        A report to print, to ``show()`` in colour, or to read as data.
+        A report to print, to ``show()`` in colour, to save as a page or as JSON, to hold against another, or to read as
+        data.
 
     Raises:
         ValueError: an option that does not exist, or ``backward`` of outputs that need no gradient.

@@ -5,31 +5,23 @@ own entries neither answer for this one nor are dropped.
 """
 
 import contextlib
-import difflib
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
-from torch._dynamo.utils import counters as dynamo_counters
 from torch.utils._pytree import tree_leaves
 
 import tessiq
 from tessiq import _C
 from tessiq.compile.entry import compile_backend
-from tessiq.compile.graph import CompiledCall, Observer, observers
-from tessiq.compile.options import parse_options
-from tessiq.explain.report import (
-    REPORT_VERSION,
-    Crossings,
-    GraphBreak,
-    GraphReport,
-    Kernel,
-    Operation,
-    PassChange,
-    Report,
-    UncompiledGraph,
-)
+from tessiq.compile.graph import Observer, observers
+from tessiq.compile.options import CompileOptions, parse_options
+from tessiq.explain.ceilings import ceilings_of
+from tessiq.explain.dynamo_facts import GuardLog, breaks_since, graph_breaks, recompiles_since
+from tessiq.explain.graph_facts import CallCounts, GraphFacts, counts_of, product_elements
+from tessiq.explain.records import Ceiling, UncompiledGraph
+from tessiq.explain.report import REPORT_VERSION, Report
+from tessiq.explain.spans import Timeline
 
 
 def capture(
@@ -38,68 +30,107 @@ def capture(
     """Compile ``model`` afresh, run it twice, and read what the compiler made. See :func:`tessiq.explain`."""
     original, given = _unwrap(model)
     chosen = dict(given if options is None else options)
-    parse_options(None, chosen)
-    with recording() as recorder, _undisturbed(original):
-        compiled = torch.compile(original, backend=_own_backend(chosen))
+    parsed = parse_options(None, chosen)
+    with recording(_title(original), fresh=True) as recorder, _undisturbed(original):
+        compiled = torch.compile(
+            original,
+            backend=_own_backend(chosen, recorder.timeline),
+            options={"guard_filter_fn": recorder.guards.keep_all},
+        )
         _run(compiled, inputs, backward)
         recorder.end_first_call()
         _run(compiled, inputs, backward)
-        return recorder.report()
+        return recorder.report(parsed, measure=True)
+
+
+def _title(model: object) -> str:
+    return type(model).__name__ if isinstance(model, torch.nn.Module) else getattr(model, "__name__", "model")
 
 
 class Recorder:
     """Sees every graph compiled while it is open; made by :func:`recording`."""
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: Observer, title: str) -> None:
         self._observer = observer
-        self._breaks = dict(dynamo_counters["graph_break"])
-        self._started = time.perf_counter()
-        self._first_call_seconds = 0.0
-        self._first: list[Crossings] = []
+        self._title = title
+        self._breaks = graph_breaks()
+        self._started_at = time.time()
+        self.timeline = Timeline()
+        self.guards = GuardLog()
+        self._first: list[CallCounts] = []
+        self._ended_first = False
 
     def end_first_call(self) -> None:
         """Crossings until here are the first call's, later ones a later call's."""
-        self._first_call_seconds = time.perf_counter() - self._started
-        self._first = self._crossings()
+        self.timeline.end()
+        self._first = self._counts()
+        self._ended_first = True
 
-    def _crossings(self) -> list[Crossings]:
-        return [_crossings(call.compiled.counters()) for call in self._observer.graphs]
+    def _counts(self) -> list[CallCounts]:
+        return [counts_of(call.compiled) for call in self._observer.graphs]
 
-    def report(self) -> Report:
-        """What was seen. One first call and one later call have been made."""
-        both = self._crossings()
+    def report(self, options: CompileOptions | None = None, *, measure: bool = False) -> Report:
+        """What was seen.
+
+        Args:
+            options: what the graphs were compiled with, for the text of programs that reproduce them.
+            measure: measure what the devices reach, so that kernels can be held against it. Takes part of a second.
+        """
+        if not self._ended_first:
+            self.timeline.end()
+        calls = self._observer.graphs
+        both = self._counts()
         # A graph compiled only in the second call had no first one.
-        first = self._first + [Crossings()] * (len(both) - len(self._first))
+        first = self._first + [CallCounts()] * (len(both) - len(self._first))
+        ceilings = self._ceilings() if measure else ()
         return Report(
             version=REPORT_VERSION,
+            title=self._title,
             tessiq_version=tessiq.__version__,
             torch_version=torch.__version__,
             graphs=tuple(
-                _graph(call, one, two) for call, one, two in zip(self._observer.graphs, first, both, strict=True)
+                GraphFacts(call, ceilings).report(one, two, _options_text(options))
+                for call, one, two in zip(calls, first, both, strict=True)
             ),
             uncompiled=tuple(
                 UncompiledGraph(sum(node.op == "call_function" for node in module.graph.nodes), reason)
                 for module, reason in self._observer.uncompiled
             ),
-            breaks=tuple(
-                GraphBreak(" ".join(str(reason).split()), times - self._breaks.get(reason, 0))
-                for reason, times in dynamo_counters["graph_break"].items()
-                if times > self._breaks.get(reason, 0)
-            ),
-            first_call_seconds=self._first_call_seconds,
+            breaks=breaks_since(self._breaks),
+            guards=self.guards.guards(),
+            recompiles=recompiles_since(self._started_at),
+            ceilings=ceilings,
+            spans=self.timeline.spans(calls),
+            first_call_seconds=self.timeline.seconds,
+            later_calls=int(self._ended_first),
+        )
+
+    def _ceilings(self) -> tuple[Ceiling, ...]:
+        elements: dict[int, set[str]] = {}
+        for call in self._observer.graphs:
+            elements.setdefault(call.compiled.device_index, set()).update(product_elements(call))
+        return tuple(
+            one
+            for index, names in elements.items()
+            for one in ceilings_of(torch.device("tessiq", index), frozenset(names))
         )
 
 
 @contextlib.contextmanager
-def recording() -> Iterator[Recorder]:
-    """Records the graphs that this process compiles, for a report on a call somebody else makes."""
-    observer = Observer()
+def recording(title: str = "recorded calls", *, fresh: bool = False) -> Iterator[Recorder]:
+    """Records the graphs that this process compiles, for a report on a call somebody else makes.
+
+    Args:
+        title: what the report is called.
+        fresh: compile also what is in memory.
+    """
+    observer = Observer(fresh)
     observers.append(observer)
     # The entries of earlier reports on the same code count as recompiles and must not stop this one.
     limits = torch._dynamo.config.patch(recompile_limit=1 << 16, accumulated_recompile_limit=1 << 16)
     try:
         with limits:
-            yield Recorder(observer)
+            yield Recorder(observer, title)
     finally:
         # By identity: two observers that have seen nothing yet are equal.
         observers[:] = [one for one in observers if one is not observer]
@@ -119,9 +150,10 @@ def _unwrap(model: Callable[..., object]) -> tuple[Callable[..., object], Mappin
     return original, options
 
 
-def _own_backend(options: Mapping[str, object]) -> Callable[..., object]:
+def _own_backend(options: Mapping[str, object], timeline: Timeline) -> Callable[..., object]:
     def explained(module: torch.fx.GraphModule, example_inputs: Sequence[object]) -> Callable[..., object]:
-        return compile_backend(module, example_inputs, options=options)
+        with timeline.handed_over():
+            return compile_backend(module, example_inputs, options=options)
 
     return explained
 
@@ -169,77 +201,6 @@ def _leaves(roots: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     return found
 
 
-def _crossings(counters: Mapping[str, int]) -> Crossings:
-    return Crossings(
-        counters["copies_to_device"],
-        counters["copies_to_host"],
-        counters["bytes_to_device"],
-        counters["bytes_to_host"],
-    )
-
-
-def _difference(total: Crossings, first: Crossings) -> Crossings:
-    return Crossings(
-        total.to_device - first.to_device,
-        total.to_host - first.to_host,
-        total.bytes_to_device - first.bytes_to_device,
-        total.bytes_to_host - first.bytes_to_host,
-    )
-
-
-def _graph(call: CompiledCall, first: Crossings, both: Crossings) -> GraphReport:
-    compiled = call.compiled
-    operations = tuple(_operation(fate) for fate in compiled.fates())
-    return GraphReport(
-        direction=call.direction,
-        device=f"tessiq:{compiled.device_index}",
-        operations=operations,
-        kernels=(*_fused(compiled), *_library(operations, compiled.final_ir)),
-        passes=tuple(_passes(compiled)),
-        imported_ir=compiled.imported_ir,
-        final_ir=compiled.final_ir,
-        program=compiled.program,
-        first_call=first,
-        later_call=_difference(both, first),
-        pass_milliseconds=compiled.pass_milliseconds,
-        kernel_milliseconds=compiled.kernel_milliseconds,
-    )
-
-
-def _operation(fate: "_C.NodeFate") -> Operation:
-    reason_id, _, reason = fate["reason"].partition(": ")
-    return Operation(
-        node=fate["node"],
-        op=fate["op"],
-        fate=fate["fate"],
-        kernel=fate["kernel"],
-        moves_inputs=fate["moves_inputs"],
-        reason_id=reason_id,
-        reason=reason or reason_id,
-        location=fate["location"],
-    )
-
-
-def _fused(compiled: _C.CompiledGraph) -> Iterator[Kernel]:
-    for one in compiled.kernels():
-        reads, writes, covers = tuple(one["reads"]), tuple(one["writes"]), tuple(one["covers"])
-        yield Kernel(one["name"], "fused", reads, writes, covers, one["symbolic"], one["source"])
-
-
-def _library(operations: Sequence[Operation], final_ir: str) -> Iterator[Kernel]:
-    for one in operations:
-        if one.fate == "library":
-            line = next((line for line in final_ir.splitlines() if re.match(rf"\s*%{re.escape(one.node)}\b", line)), "")
-            reads = tuple(re.findall(r"%([\w.]+)", line.partition("=")[2]))
-            symbolic = re.search(r"\[[^\]]*[A-Za-z?]", line.partition("=")[0]) is not None
-            yield Kernel(one.node, "library", reads, (one.node,), (one.node,), symbolic, "")
-
-
-def _passes(compiled: _C.CompiledGraph) -> Iterator[PassChange]:
-    before = compiled.imported_ir
-    for one in compiled.passes():
-        after = one["ir_after"] or before
-        lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
-        diff = "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
-        yield PassChange(one["name"], one["changed"], one["milliseconds"], diff)
-        before = after
+def _options_text(options: CompileOptions | None) -> str:
+    chosen = options or CompileOptions()
+    return repr({"device": str(chosen.device), "interpret": chosen.interpret})

@@ -1,10 +1,22 @@
-"""The order of a report on a page: sections of facts, tables and text, for any face to draw."""
+"""The order of a report on a terminal: sections of facts, tables and text, for any face of text to draw."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tessiq.explain.report import Crossings, GraphReport, Kernel, Operation, Report
+from tessiq.explain.records import GraphReport, Kernel
+from tessiq.explain.report import Report
+from tessiq.explain.wording import (
+    BAR,
+    bytes_text,
+    covers_text,
+    edit_text,
+    effect_text,
+    fate_text,
+    summary,
+    time_text,
+    verdict,
+)
 
 Language = Literal["text", "ir", "diff", "cpp"]
 
@@ -43,94 +55,101 @@ class Section:
 def sections(report: Report, *, source: bool) -> Iterator[Section]:
     """Every section of the report, in reading order."""
     yield _summary(report)
-    unclaimed = report.unclaimed()
-    if unclaimed:
-        rows = tuple((str(count), op, reason) for (op, reason), count in unclaimed.items())
-        yield Section("not claimed", (Table(("count", "operation", "reason"), rows),))
+    if why_not := report.why_not():
+        rows = tuple(
+            (one.reason_id or "unexplained", f"%{one.node}", one.op, one.location, one.reason, effect_text(one.effect))
+            for _, one in why_not
+        )
+        columns = ("reason", "node", "operation", "line", "because", "claiming it would mean")
+        yield Section("not claimed", (Table(columns, rows),))
+    if report.guards or report.recompiles:
+        yield _reuse(report)
     for position, graph in enumerate(report.graphs):
         where = f"graph {position} ({graph.direction})"
         yield Section(f"{where}: imported graph", (Text(graph.imported_ir, "ir"),))
         yield _passes(where, graph)
         yield _kernels(where, graph, source)
         yield Section(f"{where}: schedule", (_schedule(graph),))
+        if graph.symbols:
+            yield _symbols(where, graph)
+        if graph.memory.buffers:
+            yield _memory(where, graph)
         yield Section(f"{where}: program", (Text(graph.program),))
+    yield _waterfall(report)
 
 
 def _summary(report: Report) -> Section:
-    totals = report.totals
-    directions = [graph.direction for graph in report.graphs]
-    named = ", ".join(f"{directions.count(one)} {one}" for one in dict.fromkeys(directions))
-    facts = [
-        ("versions", f"tessiq {report.tessiq_version}, PyTorch {report.torch_version}"),
-        ("device", ", ".join(dict.fromkeys(graph.device for graph in report.graphs)) or "none"),
-        ("graphs", f"{len(report.graphs)} compiled" + (f" ({named})" if named else "")),
-        ("operations", f"{totals.operations}, of which {totals.views} are views"),
-        ("claimed", f"{totals.claimed} of {totals.computing} that compute ({totals.claimed_share:.0%})"),
-        ("through PyTorch", f"{totals.dispatched_on_device} on the device, {totals.dispatched_on_host} on the host"),
-        ("kernels", f"{totals.kernels} generated, {totals.library_calls} library calls"),
-        ("first call copies", crossings_text(report.first_call)),
-        ("later calls copy", crossings_text(report.later_call)),
-        ("compile time", _compile_time(report)),
-    ]
+    facts = summary(report)
     facts += [("uncompiled", f"a graph of {one.operations} operations: {one.reason}") for one in report.uncompiled]
     facts += [("graph break", f"{one.reason} ({one.times} times)") for one in report.breaks]
-    return Section("summary", (Facts(tuple(facts)),))
+    return Section("summary", (Text(verdict(report)), Facts(tuple(facts))))
 
 
-def _compile_time(report: Report) -> str:
-    passes = sum(graph.pass_milliseconds for graph in report.graphs)
-    kernels = sum(graph.kernel_milliseconds for graph in report.graphs)
-    first = report.first_call_seconds * 1000
-    return f"{first:.0f} ms for the first call: {passes:.1f} ms passes, {kernels:.1f} ms kernels, the rest PyTorch's"
-
-
-def bytes_text(count: int) -> str:
-    """A number of bytes with a unit that suits it."""
-    if count < 1024:
-        return f"{count} B"
-    return f"{count / 1024:.1f} KiB" if count < 1024**2 else f"{count / 1024**2:.1f} MiB"
-
-
-def crossings_text(crossings: Crossings) -> str:
-    """Both directions in one line."""
-    if not crossings.to_device and not crossings.to_host:
-        return "nothing between host and device"
-    return (
-        f"{crossings.to_device} tensors to the device ({bytes_text(crossings.bytes_to_device)}), "
-        f"{crossings.to_host} to the host ({bytes_text(crossings.bytes_to_host)})"
-    )
+def _reuse(report: Report) -> Section:
+    blocks: list[Facts | Table | Text] = []
+    if report.guards:
+        rows = tuple((one.name, one.kind, one.text) for one in report.guards if not one.of_process)
+        blocks.append(Table(("guard", "kind", "compiled code is used again while this is"), rows))
+        blocks.append(Text(f"and {len(report.guards) - len(rows)} on modules, functions and the process's state"))
+    if report.recompiles:
+        blocks.append(
+            Table(("compiled again", "because"), tuple((one.function, one.reason) for one in report.recompiles))
+        )
+    return Section("guards and recompiles", tuple(blocks))
 
 
 def _passes(where: str, graph: GraphReport) -> Section:
     blocks: list[Facts | Table | Text] = []
     rows = tuple(
-        (one.name, "changed" if one.changed else "no change", f"{one.milliseconds:.2f} ms") for one in graph.passes
+        (one.name, "changed" if one.changed else "no change", str(len(one.edits)), f"{one.milliseconds:.2f} ms")
+        for one in graph.passes
     )
-    blocks.append(Table(("pass", "", "time"), rows))
+    blocks.append(Table(("pass", "", "lines", "time"), rows))
     for one in graph.passes:
-        if one.diff:
-            blocks.append(Text(f"{one.name}\n{one.diff}", "diff"))
+        if one.edits:
+            blocks.append(Text("\n".join([one.name, *(edit_text(edit) for edit in one.edits)]), "diff"))
     return Section(f"{where}: passes", tuple(blocks))
 
 
 def _kernels(where: str, graph: GraphReport, source: bool) -> Section:
-    blocks: list[Facts | Table | Text] = []
-    for kernel in graph.kernels:
-        blocks.append(Text(_kernel_text(kernel)))
-        if source and kernel.source:
-            blocks.append(Text(kernel.source, "cpp"))
-    return Section(f"{where}: kernels", tuple(blocks) or (Text("none"),))
+    if not graph.kernels:
+        return Section(f"{where}: kernels", (Text("none"),))
+    columns = (
+        "kernel",
+        "kind",
+        "covers",
+        "read",
+        "written",
+        "at least",
+        "bound by",
+        "registers",
+        "spills",
+        "took",
+        "clock",
+    )
+    blocks: list[Facts | Table | Text] = [Table(columns, tuple(_kernel(one) for one in graph.kernels))]
+    if source:
+        blocks += [Text(kernel.source, "cpp") for kernel in graph.kernels if kernel.source]
+    return Section(f"{where}: kernels", tuple(blocks))
 
 
-def _kernel_text(kernel: Kernel) -> str:
-    extents = "extents come with the call" if kernel.symbolic else "extents known here"
-    lines = [f"%{kernel.name}  {kernel.kind}, {extents}"]
-    if kernel.reads:
-        lines.append(f"    reads   {', '.join(kernel.reads)}")
-    if kernel.writes and kernel.writes != (kernel.name,):
-        lines.append(f"    writes  {', '.join(kernel.writes)}")
-    lines.append(f"    covers  {', '.join(kernel.covers)}")
-    return "\n".join(lines)
+def _kernel(kernel: Kernel) -> tuple[str, ...]:
+    registers = max((one.registers for one in kernel.entries), default=0)
+    spills = max((one.spilled_bytes for one in kernel.entries), default=0)
+    bound = kernel.bound_microseconds
+    return (
+        f"%{kernel.name}",
+        kernel.kind + (", sizes come with the call" if kernel.symbolic else ""),
+        covers_text(kernel.covers),
+        bytes_text(kernel.bytes_read),
+        bytes_text(kernel.bytes_written),
+        "" if bound is None else time_text(bound),
+        "" if bound is None else kernel.bound_by,
+        str(registers) if registers else "",
+        f"{spills} B" if registers else "",
+        time_text(kernel.time.microseconds) if kernel.time else "",
+        kernel.time.clock if kernel.time else "",
+    )
 
 
 def _schedule(graph: GraphReport) -> Table:
@@ -138,15 +157,32 @@ def _schedule(graph: GraphReport) -> Table:
     return Table(("node", "operation", "fate", "reason", "line"), rows)
 
 
-def fate_text(operation: Operation) -> str:
-    """What became of an operation, for a reader."""
-    words = {
-        "launched": f"kernel %{operation.kernel}",
-        "fused": f"inside kernel %{operation.kernel}",
-        "library": "library call",
-        "view": "view",
-        "packed": "copied into another layout",
-        "dispatched on device": "PyTorch on the device",
-        "dispatched on host": "PyTorch on the host",
-    }
-    return words.get(operation.fate, operation.fate) + (" (moves its inputs)" if operation.moves_inputs else "")
+def _symbols(where: str, graph: GraphReport) -> Section:
+    rows = tuple((one.name or f"#{at}", one.source, str(one.value)) for at, one in enumerate(graph.symbols))
+    return Section(f"{where}: symbols", (Table(("symbol", "is", "in this call"), rows),))
+
+
+def _memory(where: str, graph: GraphReport) -> Section:
+    memory, last = graph.memory, max(len(graph.instructions) - 1, 1)
+    rows = []
+    for one in memory.buffers:
+        begin = one.first * (BAR - 1) // last
+        end = max(one.last * (BAR - 1) // last, begin)
+        bar = " " * begin + "#" * (end - begin + 1)
+        rows.append((f"%{one.value}", str(one.offset), bytes_text(one.bytes), f"{one.first} to {one.last}", bar))
+    blocks = (
+        Text(f"{bytes_text(memory.bytes)} in one block; no plan needs less than {bytes_text(memory.peak_bytes)}"),
+        Table(("buffer", "at", "size", "instructions", "alive"), tuple(rows)),
+    )
+    return Section(f"{where}: memory", blocks)
+
+
+def _waterfall(report: Report) -> Section:
+    whole = max(report.first_call_seconds * 1000, 1e-9)
+    rows = []
+    for one in report.spans:
+        begin = min(int(one.start / whole * BAR), BAR - 1)
+        bar = " " * begin + "#" * max(1, min(round(one.milliseconds / whole * BAR), BAR - begin))
+        graph = "" if one.graph < 0 else str(one.graph)
+        rows.append(("  " * one.level + one.name, graph, f"{one.milliseconds:.1f} ms", bar))
+    return Section("time of the first call", (Table(("stretch", "graph", "took", ""), tuple(rows)),))

@@ -1,162 +1,54 @@
-"""The facts of one report, as data. Says nothing of how they look, computes nothing that a part of the compiler knows.
+"""One report: how a model compiles, what can be asked of it, and the faces it has."""
 
-Every record is read from the object that acts on it: fates and kernels from the program, passes from the pass manager,
-crossings from the executor's counters.
-"""
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Literal
+from tessiq.explain.records import (
+    COMPUTED_BY_US,
+    DISPATCHED,
+    Ceiling,
+    Crossings,
+    GraphBreak,
+    GraphReport,
+    Guard,
+    Operation,
+    Recompile,
+    Span,
+    Totals,
+    UncompiledGraph,
+)
 
-if TYPE_CHECKING:  # importing tessiq does not import its compiler
-    from tessiq.compile.graph import Direction
+if TYPE_CHECKING:
+    from tessiq.explain.comparison import Comparison
 
-REPORT_VERSION = 1
+REPORT_VERSION = 2
 """Rises when a field changes its meaning or goes; a new field leaves it as it is."""
-
-COMPUTED_BY_US = frozenset({"launched", "fused", "library"})
-"""Fates of operations whose result a kernel of tessiq's or a library call of its choosing computes."""
-
-DISPATCHED = frozenset({"dispatched on device", "dispatched on host"})
-"""Fates of operations that PyTorch's dispatcher runs."""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """What became of one operation.
-
-    Attributes:
-        node: its name in the graph.
-        op: PyTorch's name of it.
-        fate: as the program names it: launched, fused, library, view, packed, dispatched on device or on host.
-        kernel: the value its kernel ends in, empty where it has none.
-        moves_inputs: something it reads has to be copied between host and device first.
-        reason_id: stable name of why no kernel runs it, empty where one does.
-        reason: the same for a reader.
-        location: file and line of the user's program, empty where PyTorch recorded none.
-    """
-
-    node: str
-    op: str
-    fate: str
-    kernel: str
-    moves_inputs: bool
-    reason_id: str
-    reason: str
-    location: str
-
-    @property
-    def inserted(self) -> bool:
-        """The compiler put it there; the model has no such operation."""
-        return self.op.startswith("tessiq.")
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A generated kernel, or one library call. ``covers`` are the operations it computes, in order."""
-
-    name: str
-    kind: Literal["fused", "library"]
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    covers: tuple[str, ...]
-    symbolic: bool
-    source: str = field(repr=False)
-
-
-@dataclass(frozen=True)
-class PassChange:
-    """One run of a pass; ``diff`` is a unified diff of the graph's text, empty where nothing changed."""
-
-    name: str
-    changed: bool
-    milliseconds: float
-    diff: str = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Crossings:
-    """Copies between host and device in one call."""
-
-    to_device: int = 0
-    to_host: int = 0
-    bytes_to_device: int = 0
-    bytes_to_host: int = 0
-
-    def __add__(self, other: "Crossings") -> "Crossings":
-        return Crossings(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(Crossings)))
-
-
-@dataclass(frozen=True)
-class GraphReport:
-    """One compiled graph.
-
-    Attributes:
-        direction: inference, or one of the two halves of training.
-        device: where its kernels run.
-        first_call: crossings of the first call; weights are copied then.
-        later_call: crossings of a call after it.
-    """
-
-    direction: "Direction"
-    device: str
-    operations: tuple[Operation, ...]
-    kernels: tuple[Kernel, ...]
-    passes: tuple[PassChange, ...]
-    imported_ir: str = field(repr=False)
-    final_ir: str = field(repr=False)
-    program: str = field(repr=False)
-    first_call: Crossings
-    later_call: Crossings
-    pass_milliseconds: float
-    kernel_milliseconds: float
-
-
-@dataclass(frozen=True)
-class UncompiledGraph:
-    """A graph that runs as PyTorch runs it, and why."""
-
-    operations: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class GraphBreak:
-    """Why Dynamo ended a graph where the model goes on."""
-
-    reason: str
-    times: int
-
-
-@dataclass(frozen=True)
-class Totals:
-    """Sums over all graphs. ``operations`` leaves out what the compiler inserted."""
-
-    operations: int
-    computing: int
-    claimed: int
-    views: int
-    kernels: int
-    library_calls: int
-    dispatched_on_device: int
-    dispatched_on_host: int
-
-    @property
-    def claimed_share(self) -> float:
-        """Of the operations that compute something (no view does), the share that PyTorch's dispatcher does not run."""
-        return self.claimed / self.computing if self.computing else 1.0
 
 
 @dataclass(frozen=True)
 class Report:
-    """How one model compiles. ``print(report)`` gives plain text, ``report.show()`` a terminal's face."""
+    """How one model compiles. ``print(report)`` gives plain text, ``report.show()`` a terminal's face.
+
+    Attributes:
+        title: the model's name, or the file's.
+        later_calls: calls of the model after its first; 0 where calls were not told apart.
+        spans: where the time of the first call went.
+    """
 
     version: int
+    title: str
     tessiq_version: str
     torch_version: str
     graphs: tuple[GraphReport, ...]
     uncompiled: tuple[UncompiledGraph, ...]
     breaks: tuple[GraphBreak, ...]
+    guards: tuple[Guard, ...]
+    recompiles: tuple[Recompile, ...]
+    ceilings: tuple[Ceiling, ...]
+    spans: tuple[Span, ...]
     first_call_seconds: float
+    later_calls: int
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -190,8 +82,18 @@ class Report:
 
     @property
     def later_call(self) -> Crossings:
-        """Copies between host and device in a later call."""
+        """Copies between host and device in the calls after it."""
         return sum((graph.later_call for graph in self.graphs), Crossings())
+
+    def why_not(self) -> tuple[tuple[int, Operation], ...]:
+        """The operations that the dispatcher runs and the graph of each; what saves most bytes comes first."""
+        rows = [
+            (position, one)
+            for position, graph in enumerate(self.graphs)
+            for one in graph.operations
+            if one.fate in DISPATCHED
+        ]
+        return tuple(sorted(rows, key=lambda row: -(row[1].effect.bytes if row[1].effect else 0)))
 
     def unclaimed(self) -> dict[tuple[str, str], int]:
         """How many operations went through the dispatcher, by operator and reason, the commonest first."""
@@ -213,6 +115,39 @@ class Report:
         from tessiq.explain.terminal import show
 
         show(self, source=source)
+
+    def html(self) -> str:
+        """The report as one HTML page that refers to nothing outside itself."""
+        from tessiq.explain.webpage import page
+
+        return page(self)
+
+    def save_html(self, path: str | Path) -> None:
+        """Write :meth:`html` to a file."""
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+    def save_json(self, path: str | Path) -> None:
+        """Write every fact to a file that :meth:`load_json` reads back."""
+        from tessiq.explain.saved import to_json
+
+        Path(path).write_text(to_json(self), encoding="utf-8")
+
+    @staticmethod
+    def load_json(path: str | Path) -> "Report":
+        """Read a report that :meth:`save_json` wrote.
+
+        Raises:
+            ValueError: the file is no report, or one of another version.
+        """
+        from tessiq.explain.saved import from_json
+
+        return from_json(Path(path).read_text(encoding="utf-8"), str(path))
+
+    def diff(self, other: "Report") -> "Comparison":
+        """What is different in ``other``, a later report on the same model."""
+        from tessiq.explain.comparison import compare
+
+        return compare(self, other)
 
     def __str__(self) -> str:
         return self.text()
