@@ -19,11 +19,11 @@ from tessiq.explain.report import Report
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the verb."""
     parser.add_argument("file", metavar="FILE", help="a Python program, or a report saved as FILE.json")
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="arguments of the program, after --")
     parser.add_argument("--html", metavar="PATH", help="also write the report as one HTML page")
     parser.add_argument("--json", metavar="PATH", help="also write the report as JSON")
     parser.add_argument("--diff", metavar="PATH", help="print what differs from a report saved as JSON, earlier")
     parser.add_argument("--source", action="store_true", help="print the source of every kernel too")
+    parser.add_argument("--args", nargs=argparse.REMAINDER, default=[], help="what follows goes to the program")
     parser.add_argument("--backward", action="store_true", help="of a model in FILE: its backward pass too")
 
 
@@ -56,7 +56,7 @@ def _report(arguments: argparse.Namespace) -> Report:
     from tessiq.explain.capture import recording
 
     with recording(path.name) as recorder:
-        left = _run(path, arguments.arguments)
+        left = _run(path, arguments.args)
         report = recorder.report()
     if report.graphs or report.uncompiled:
         return report

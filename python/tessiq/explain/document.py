@@ -9,6 +9,7 @@ from tessiq.explain.report import Report
 from tessiq.explain.wording import (
     BAR,
     bytes_text,
+    change_text,
     covers_text,
     edit_text,
     effect_text,
@@ -88,9 +89,9 @@ def _summary(report: Report) -> Section:
 def _reuse(report: Report) -> Section:
     blocks: list[Facts | Table | Text] = []
     if report.guards:
-        rows = tuple((one.name, one.kind, one.text) for one in report.guards if not one.of_process)
+        rows = tuple((one.name, one.kind, one.text) for one in report.guards if one.on_values)
         blocks.append(Table(("guard", "kind", "compiled code is used again while this is"), rows))
-        blocks.append(Text(f"and {len(report.guards) - len(rows)} on modules, functions and the process's state"))
+        blocks.append(Text(f"and {len(report.guards) - len(rows)} on code, modules and the process's state"))
     if report.recompiles:
         blocks.append(
             Table(("compiled again", "because"), tuple((one.function, one.reason) for one in report.recompiles))
@@ -100,11 +101,8 @@ def _reuse(report: Report) -> Section:
 
 def _passes(where: str, graph: GraphReport) -> Section:
     blocks: list[Facts | Table | Text] = []
-    rows = tuple(
-        (one.name, "changed" if one.changed else "no change", str(len(one.edits)), f"{one.milliseconds:.2f} ms")
-        for one in graph.passes
-    )
-    blocks.append(Table(("pass", "", "lines", "time"), rows))
+    rows = tuple((one.name, change_text(one), f"{one.milliseconds:.2f} ms") for one in graph.passes)
+    blocks.append(Table(("pass", "changed", "time"), rows))
     for one in graph.passes:
         if one.edits:
             blocks.append(Text("\n".join([one.name, *(edit_text(edit) for edit in one.edits)]), "diff"))

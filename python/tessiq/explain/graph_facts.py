@@ -1,6 +1,5 @@
 """Reads one compiled graph: asks the recipe, the program and the kernels, for the sizes the graph was traced with."""
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -240,16 +239,14 @@ class GraphFacts:
 
 
 def _edits(before: str, after: str) -> Iterator[Edit]:
-    """What became of each line. A line is known by the value it defines, so that one that moved or grew is one edit."""
-    old, new = before.splitlines(), after.splitlines()
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
-        written = {_defined(line): line for line in new[j1:j2]}
-        for line in old[i1:i2]:
-            yield Edit(_defined(line), line.strip(), written.pop(_defined(line), "").strip())
-        for name, line in written.items():
-            yield Edit(name, "", line.strip())
+    """What became of each line. A line is known by the value it defines, so one that only moved is no edit."""
+    old, new = ({_defined(line): line.strip() for line in text.splitlines()} for text in (before, after))
+    for name, line in old.items():
+        if new.get(name, "") != line:
+            yield Edit(name, line, new.get(name, ""))
+    for name, line in new.items():
+        if name not in old:
+            yield Edit(name, "", line)
 
 
 def _defined(line: str) -> str:

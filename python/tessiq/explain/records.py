@@ -17,6 +17,10 @@ DISPATCHED = frozenset({"dispatched on device", "dispatched on host"})
 """Fates of operations that PyTorch's dispatcher runs."""
 
 
+VALUE_GUARDS = frozenset({"TENSOR_MATCH", "SHAPE_ENV", "EQUALS_MATCH", "CONSTANT_MATCH", "BOOL_MATCH", "NONE_MATCH"})
+"""Dynamo's kinds of guard that a caller meets: the others hold unless the program changes its own code or modules."""
+
+
 @dataclass(frozen=True)
 class ClaimEffect:
     """What a call would copy less if one operation were claimed and everything else stayed as it is.
@@ -274,9 +278,9 @@ class Guard:
     text: str
 
     @property
-    def of_process(self) -> bool:
-        """About global names or the process's state, not about the model's inputs and their sizes."""
-        return not self.name or self.name.startswith("G[")
+    def on_values(self) -> bool:
+        """On tensors, numbers and sizes that the model is given or holds; not on its code or the process's state."""
+        return self.kind in VALUE_GUARDS and bool(self.name) and not self.name.startswith("G[")
 
 
 @dataclass(frozen=True)

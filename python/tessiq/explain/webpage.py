@@ -13,7 +13,16 @@ from markupsafe import Markup
 from tessiq.explain.panes import edit_line, fx_pane, ir_pane, python_text, source_pane
 from tessiq.explain.records import COMPUTED_BY_US, DISPATCHED, GraphReport, Memory, Operation, Span
 from tessiq.explain.report import Report
-from tessiq.explain.wording import bytes_text, covers_text, effect_text, fate_text, summary, time_text, verdict
+from tessiq.explain.wording import (
+    bytes_text,
+    change_text,
+    covers_text,
+    effect_text,
+    fate_text,
+    summary,
+    time_text,
+    verdict,
+)
 
 LIMIT = 2_000_000
 """Bytes of a page. Browsers open it at once, and it fits into a bug report."""
@@ -85,23 +94,27 @@ def _render(report: Report, detail: _Detail) -> str:
         effect=effect_text,
         fate=fate_text,
         fate_class=_fate_class,
+        change=change_text,
         covers=covers_text,
         edit=edit_line,
         verdict=verdict,
+        because=lambda operation: operation.reason.removeprefix(f"{operation.op} "),
     )
     left_out = f"Left out to keep the page below {LIMIT // 1_000_000} MB: {detail.note}. report.save_json keeps it."
-    return environment.get_template("page.html").render(
+    return environment.get_template(
+        "page.html"
+    ).render(
         report=report,
         css=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),
         js=Markup((_FOLDER / "page.js").read_text(encoding="utf-8")),
-        summary=summary(report),
+        summary=[fact for fact in summary(report) if fact[0] != "versions"],  # they stand in the heading
         notes=[left_out] if detail.note else [],
         why_not=report.why_not()[: detail.lines],
         graphs=[_graph(at, graph, detail, len(report.graphs)) for at, graph in enumerate(report.graphs)],
         fall=[(one, *_stretch(one, report.first_call_seconds * 1000)) for one in report.spans],
         guard_groups=(
-            ("on inputs and their sizes", [one for one in report.guards if not one.of_process]),
-            ("on modules, functions and the process's state", [one for one in report.guards if one.of_process]),
+            ("guards on tensors, numbers and sizes", [one for one in report.guards if one.on_values]),
+            ("guards on code, modules and the process's state", [one for one in report.guards if not one.on_values]),
         ),
     )
 

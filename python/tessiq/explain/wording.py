@@ -5,7 +5,7 @@ Every face takes its words from here, so that a number reads alike on a terminal
 
 import re
 
-from tessiq.explain.records import ClaimEffect, Crossings, Edit, Operation
+from tessiq.explain.records import ClaimEffect, Crossings, Edit, Operation, PassChange
 from tessiq.explain.report import Report
 
 _WORDS = re.compile(r"[\w.%\"-]+|\s+|.")
@@ -149,7 +149,7 @@ def effect_text(effect: ClaimEffect | None) -> str:
         elif effect.copies < 0:
             crossing = f"{count_text(number, 'copy')} more a call ({size}) unless its neighbours are claimed too"
         else:
-            crossing = f"as many copies, {size} {'fewer' if effect.bytes > 0 else 'more'}"
+            crossing = f"as many copies, {size} {'less' if effect.bytes > 0 else 'more'} to copy"
     else:
         crossing = "no copy more or fewer"
     if not effect.neighbours:
@@ -176,6 +176,13 @@ def edit_parts(edit: Edit) -> tuple[str, str, str, str]:
         "".join(new[head : len(new) - tail]),
         "".join(old[len(old) - tail :]),
     )
+
+
+def change_text(change: PassChange) -> str:
+    """How much a pass changed."""
+    if not change.changed:
+        return "no change"
+    return count_text(len(change.edits), "line") if change.edits else "order only"
 
 
 def edit_text(edit: Edit) -> str:

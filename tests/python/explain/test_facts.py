@@ -139,7 +139,7 @@ def test_symbols_say_where_they_are_read_and_what_made_it_compile_again() -> Non
 def test_guards_name_the_inputs_and_their_sizes() -> None:
     with torch.no_grad():
         report = tessiq.explain(Chain(), torch.randn(8, 8))
-    guards = {one.name: one.text for one in report.guards if not one.of_process}
+    guards = {one.name: one.text for one in report.guards if one.on_values}
     assert guards["a"] == "float32[8, 8] on cpu"
 
 
