@@ -20,7 +20,10 @@ from tessiq.explain.records import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tessiq.explain.comparison import Comparison
+    from tessiq.explain.timed import TimedKernel
 
 REPORT_VERSION = 2
 """Rises when a field changes its meaning or goes; a new field leaves it as it is."""
@@ -103,6 +106,12 @@ class Report:
                 key = (one.op, one.reason_id or "unexplained")
                 counts[key] = counts.get(key, 0) + 1
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def with_times(self, rows: "Iterable[TimedKernel]") -> "Report":
+        """The report with measured times beside its kernels; see :func:`tessiq.explain.timed.with_times`."""
+        from tessiq.explain.timed import with_times
+
+        return with_times(self, rows)
 
     def text(self, *, source: bool = False) -> str:
         """The report as plain text; ``source`` adds the text of every kernel."""
