@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import torch
+
 import tessiq
 from tessiq.explain.report import Report
 
@@ -66,7 +68,8 @@ def _report(arguments: argparse.Namespace) -> Report:
             f"{path} compiled nothing with tessiq and leaves no model: compile with backend='tessiq' in it, or give it "
             "two global names, model and inputs"
         )
-    return tessiq.explain(model, *_positional(path, inputs), backward=arguments.backward)
+    with torch.set_grad_enabled(arguments.backward):
+        return tessiq.explain(model, *_positional(path, inputs), backward=arguments.backward)
 
 
 def _positional(path: Path, inputs: object) -> Sequence[object]:

@@ -138,20 +138,25 @@ def fate_text(operation: Operation) -> str:
     return words.get(operation.fate, operation.fate) + (" (moves its inputs)" if operation.moves_inputs else "")
 
 
+def _crossing_text(effect: ClaimEffect) -> str:
+    if not effect.copies and not effect.bytes:
+        return "no copy more or fewer"
+    size = bytes_text(abs(effect.bytes))
+    less = "less" if effect.bytes > 0 else "more"
+    if not effect.copies:
+        return f"as many copies, {size} {less} to copy"
+    number = count_text(abs(effect.copies), "copy")
+    text = f"{number} {'fewer' if effect.copies > 0 else 'more'} a call"
+    if (effect.copies > 0) != (effect.bytes > 0):
+        return f"{text}, {size} {less} to copy" if effect.bytes else f"{text}, as many bytes"
+    return f"{text} ({size})" + (" unless its neighbours are claimed too" if effect.copies < 0 else "")
+
+
 def effect_text(effect: ClaimEffect | None) -> str:
     """What claiming an operation would change."""
     if effect is None:
         return "nothing: no instruction is left of it"
-    if effect.copies or effect.bytes:
-        number, size = abs(effect.copies), bytes_text(abs(effect.bytes))
-        if effect.copies > 0:
-            crossing = f"{count_text(number, 'copy')} fewer a call ({size})"
-        elif effect.copies < 0:
-            crossing = f"{count_text(number, 'copy')} more a call ({size}) unless its neighbours are claimed too"
-        else:
-            crossing = f"as many copies, {size} {'less' if effect.bytes > 0 else 'more'} to copy"
-    else:
-        crossing = "no copy more or fewer"
+    crossing = _crossing_text(effect)
     if not effect.neighbours:
         return f"{crossing}; no kernel beside it"
     named = ", ".join(f"%{one}" for one in effect.neighbours[:3])

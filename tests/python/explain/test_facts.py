@@ -11,8 +11,9 @@ from explained_models import Chain, Sandwich
 import tessiq
 from tessiq import _C
 from tessiq.explain.capture import recording
-from tessiq.explain.records import DISPATCHED
+from tessiq.explain.records import DISPATCHED, ClaimEffect
 from tessiq.explain.report import Report
+from tessiq.explain.wording import effect_text
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +86,22 @@ def test_claiming_what_two_read_saves_no_copy_of_its_operand() -> None:
         report = tessiq.explain(function, torch.randn(16, 4), options={"device": tessiq.cpu})
     # Its operand still has to come down for the other, and its result now has to.
     assert [one.effect.copies for _, one in report.why_not() if one.effect] == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("copies", "size", "text"),
+    [
+        (2, 512, "2 copies fewer a call (512 B)"),
+        (-1, -512, "1 copy more a call (512 B) unless its neighbours are claimed too"),
+        (0, 512, "as many copies, 512 B less to copy"),
+        (1, -512, "1 copy fewer a call, 512 B more to copy"),
+        (-1, 0, "1 copy more a call, as many bytes"),
+        (0, 0, "no copy more or fewer"),
+    ],
+)
+def test_effects_read_as_what_they_are(copies: int, size: int, text: str) -> None:
+    assert effect_text(ClaimEffect(copies, size, ("exp",))) == f"{text}; beside %exp"
+    assert effect_text(None) == "nothing: no instruction is left of it"
 
 
 def test_weights_are_no_copy_of_every_call() -> None:
