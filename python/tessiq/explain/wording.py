@@ -147,8 +147,10 @@ def _crossing_text(effect: ClaimEffect) -> str:
         return f"as many copies, {size} {less} to copy"
     number = count_text(abs(effect.copies), "copy")
     text = f"{number} {'fewer' if effect.copies > 0 else 'more'} a call"
+    if not effect.bytes:
+        return f"{text}, as many bytes"
     if (effect.copies > 0) != (effect.bytes > 0):
-        return f"{text}, {size} {less} to copy" if effect.bytes else f"{text}, as many bytes"
+        return f"{text}, {size} {less} to copy"
     return f"{text} ({size})" + (" unless its neighbours are claimed too" if effect.copies < 0 else "")
 
 
