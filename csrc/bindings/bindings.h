@@ -8,6 +8,7 @@ namespace tessiq::bindings {
 void bind_exceptions(pybind11::module_& module);
 void bind_logging(pybind11::module_& module);
 void bind_device(pybind11::module_& module);
+void bind_profiling(pybind11::module_& module);
 void bind_compiler(pybind11::module_& module);
 void bind_report(pybind11::module_& module);
 

@@ -6,6 +6,7 @@
 
 #include "bindings/exceptions.h"
 #include "bindings/graph_builder.h"
+#include "bindings/recorder_of_call.h"
 #include "codegen/cache/disk_cache.h"
 #include "codegen/hostcc/compiler.h"
 #include "ir/text/text.h"
@@ -44,6 +45,8 @@ std::vector<CallValue> take_arguments(const py::list& list, const program::Progr
 }
 
 py::list call(CompiledGraph& graph, const py::list& list) {
+  const auto recorder = recorder_of_call();
+  const profiling::OpenCall profiled(recorder.get(), graph.callee);
   std::vector<CallValue> arguments = take_arguments(list, graph.recipe->program);
   std::vector<CallValue> results;
   {
@@ -192,8 +195,10 @@ void bind_compiler(py::module_& module) {
   bind_graph_builder(module);
   py::class_<Recipe, std::shared_ptr<Recipe>>(module, "Recipe");
   py::class_<CompiledGraph, std::shared_ptr<CompiledGraph>>(module, "CompiledGraph", py::dynamic_attr())
-      .def(py::init([](const std::shared_ptr<Recipe>& recipe) { return std::make_shared<CompiledGraph>(recipe); }),
-           py::arg("recipe"))
+      .def(py::init([](const std::shared_ptr<Recipe>& recipe, std::string name) {
+             return std::make_shared<CompiledGraph>(recipe, std::move(name));
+           }),
+           py::arg("recipe"), py::arg("name"))
       .def("__call__", &call, py::arg("arguments"))
       .def_property_readonly("imported_ir", [](const CompiledGraph& graph) { return graph.recipe->imported; })
       .def_property_readonly("final_ir", [](const CompiledGraph& graph) { return graph.recipe->final; })

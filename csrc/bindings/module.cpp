@@ -10,6 +10,7 @@ PYBIND11_MODULE(_C, module) {
   tessiq::bindings::bind_exceptions(module);
   tessiq::bindings::bind_logging(module);
   tessiq::bindings::bind_device(module);
+  tessiq::bindings::bind_profiling(module);
   tessiq::bindings::bind_compiler(module);
   tessiq::bindings::bind_report(module);
 }

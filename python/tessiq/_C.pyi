@@ -123,10 +123,34 @@ class KernelCode(TypedDict):
     entries: list[EntryRecord]
     body: str
 
+class RegionRecord(TypedDict):
+    kind: Literal["call", "kernel", "interpreted", "transfer"]
+    name: str
+    operation: str
+    covers: list[str]
+    graph: int
+    device: int
+    thread: int
+    parent: int
+    instruction: int
+    failed: bool
+    bytes: int
+    host_start_ns: int
+    host_ns: int
+    host_exclusive_ns: int
+    device_ns: tuple[int, int, int] | None
+    back_to_back: tuple[int, float, float] | None
+
+class Recorder:
+    def stop(self) -> list[RegionRecord]: ...
+
+def start_recorder(device_time: bool, nvtx: bool, torch_ranges: bool, launches: int) -> Recorder: ...
+def is_recording() -> bool: ...
+
 class Recipe: ...
 
 class CompiledGraph:
-    def __init__(self, recipe: Recipe) -> None: ...
+    def __init__(self, recipe: Recipe, name: str) -> None: ...
     def __call__(self, arguments: list[object]) -> list[object]: ...
     @property
     def imported_ir(self) -> str: ...

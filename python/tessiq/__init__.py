@@ -17,10 +17,13 @@ from tessiq.config import config  # noqa: E402
 from tessiq.device.fallback import fallbacks, reset_fallbacks  # noqa: E402
 from tessiq.device.names import cpu, device_count, gpu, gpu_at, is_available  # noqa: E402
 from tessiq.explain import Report, explain  # noqa: E402
+from tessiq.profiling import KernelTimes, Profile, profile, profile_cost, time_kernels  # noqa: E402
 
 __version__: str = _C.__version__
 
 __all__ = [
+    "KernelTimes",
+    "Profile",
     "Report",
     "__version__",
     "config",
@@ -31,5 +34,8 @@ __all__ = [
     "gpu",
     "gpu_at",
     "is_available",
+    "profile",
+    "profile_cost",
     "reset_fallbacks",
+    "time_kernels",
 ]

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 
+#include "profiling/log.h"
 #include "pytorch/device/identity.h"
 #include "pytorch/device/pinned_memory.h"
 #include "pytorch/device/raise.h"
@@ -22,6 +23,10 @@
 
 namespace tessiq::pytorch {
 namespace {
+
+using profiling::Direction;
+using profiling::Log;
+using profiling::OpenTransfer;
 
 bool is_ours(const at::Tensor& tensor) { return tensor.device().type() == kTessiq; }
 bool is_ours_or_host(const at::Tensor& tensor) { return is_ours(tensor) || tensor.device().is_cpu(); }
@@ -79,8 +84,18 @@ void copy_bytes_between_devices(const at::Tensor& source, const at::Tensor& targ
   }
 }
 
+Direction direction_of(const at::Tensor& source, const at::Tensor& target) {
+  return !is_ours(source) ? Direction::kToDevice : is_ours(target) ? Direction::kBetweenDevices : Direction::kToHost;
+}
+
+// What a profile counts as a transfer; a copy within one device is the work of the node that makes it.
+Log* log_of_transfer(const at::Tensor& source, const at::Tensor& target) {
+  return source.device() == target.device() ? nullptr : profiling::current_log();
+}
+
 void copy_one_run(const at::Tensor& source, const at::Tensor& target, Blocking blocking) {
   const Bytes size{static_cast<size_t>(source.numel()) * source.itemsize()};
+  const OpenTransfer region(log_of_transfer(source, target), direction_of(source, target), size);
   count_transfer(source, target, size);
   if (is_ours(source) && is_ours(target)) {
     copy_bytes_between_devices(source, target, size);
@@ -129,6 +144,8 @@ bool copy_by_lender(const at::Tensor& source, const at::Tensor& target, Blocking
   // Ordinary memory may be freed or written by the caller as soon as this returns.
   const auto may_outlast = [](const at::Tensor& side) { return !side.device().is_cpu() || is_pinned(bytes_of(side)); };
   const bool non_blocking = blocking == Blocking::kNo && may_outlast(from->tensor) && may_outlast(to->tensor);
+  const OpenTransfer region(log_of_transfer(source, target), direction_of(source, target),
+                            Bytes{static_cast<size_t>(source.numel()) * source.itemsize()});
   to->tensor.copy_(from->tensor, non_blocking);
   count_lent_copy(from->tensor.device().is_cuda() || to->tensor.device().is_cuda());
   // The scopes restore in the opposite order of their making.
@@ -143,6 +160,7 @@ void write_span(const at::Tensor& source, const at::Tensor& target) {
   mirror.copy_(source);
   const DeviceIndex index = resolve(target.device());
   const size_t size = mirror.storage().nbytes() - static_cast<size_t>(mirror.storage_offset()) * mirror.itemsize();
+  const OpenTransfer region(profiling::current_log(), Direction::kToDevice, Bytes{size});
   value_or_raise(device_at(index).copy_to_device(bytes_of(target), bytes_of(mirror), Bytes{size}, current_stream(index),
                                                  Blocking::kYes));
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "profiling/log.h"
 #include "pytorch/device/device_allocator.h"
 #include "pytorch/device/identity.h"
 #include "pytorch/device/raise.h"
@@ -58,6 +59,7 @@ void download(Span& span) {
                              c10::GetCPUAllocator(), /*resizable=*/true);
   const auto* data = static_cast<const char*>(span.storage->data_ptr().get());
   if (size > 0 && data != nullptr) {
+    const profiling::OpenTransfer region(profiling::current_log(), profiling::Direction::kToHost, Bytes{size});
     const DeviceIndex index = resolve(span.storage->device());
     value_or_raise(device_at(index).copy_to_host(span.mirror.mutable_data(), data + span.begin, Bytes{size},
                                                  current_stream(index), Blocking::kYes));

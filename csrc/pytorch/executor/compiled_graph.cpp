@@ -66,6 +66,12 @@ void warn_interpreting(const Error& error) {
 
 }  // namespace
 
+CompiledGraph::CompiledGraph(std::shared_ptr<const Recipe> from, std::string name)
+    : recipe(std::move(from)),
+      executor(recipe->program, recipe->kernels, recipe->device, recipe->kept_inputs),
+      callee{std::move(name), std::shared_ptr<const program::Program>(recipe, &recipe->program), recipe->device,
+             &device_at(recipe->device)} {}
+
 Result<std::shared_ptr<Recipe>> compile_graph(ir::Graph& graph, const program::CallingConvention& convention,
                                               const CompileOptions& options) {
   const std::string imported = ir::print(graph);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "passes/manager/pass.h"
+#include "profiling/region.h"
 #include "program/lower.h"
 #include "pytorch/executor/executor.h"
 
@@ -35,11 +36,12 @@ struct Recipe {
 
 // One call site's: the copies it keeps and the counts of its calls are its own.
 struct CompiledGraph {
-  explicit CompiledGraph(std::shared_ptr<const Recipe> from)
-      : recipe(std::move(from)), executor(recipe->program, recipe->kernels, recipe->device, recipe->kept_inputs) {}
+  // `name` is what a profile calls it.
+  CompiledGraph(std::shared_ptr<const Recipe> from, std::string name);
 
   std::shared_ptr<const Recipe> recipe;
   Executor executor;
+  profiling::Callee callee;
 };
 
 // Runs the pipeline on `graph` (which it changes), lowers it, and compiles its kernels for the device. Without a

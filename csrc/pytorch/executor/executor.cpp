@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "profiling/log.h"
 #include "program/size_table.h"
 #include "pytorch/device/identity.h"
 #include "pytorch/device/raise.h"
@@ -17,6 +18,10 @@
 
 namespace tessiq::pytorch {
 namespace {
+
+using profiling::Kind;
+using profiling::OpenRegion;
+using profiling::OpenTransfer;
 
 class ArgumentSizes final : public program::CallSizes {
  public:
@@ -60,11 +65,13 @@ struct Step {
   Registers& registers;
   const std::vector<int64_t>& sizes;
   Device& device;
+  profiling::Log* log;  // null where no profile records this call
   size_t index = 0;
 
   void operator()(const program::Move& move) const {
     const program::Place place = executor.program_.slots[static_cast<size_t>(move.target)].place;
     if (place == program::Place::kHost) {
+      const OpenTransfer region(log, profiling::Direction::kToHost, Bytes{0}, static_cast<int32_t>(index));
       count(executor.counters_.copies_to_host, executor.counters_.bytes_to_host, registers.tensor(move.source));
       registers.set(move.target, copy_to(registers.tensor(move.source), executor.places_.host), "a copy to the host");
       return;
@@ -77,6 +84,7 @@ struct Step {
         return;
       }
     }
+    const OpenTransfer region(log, profiling::Direction::kToDevice, Bytes{0}, static_cast<int32_t>(index));
     count(executor.counters_.copies_to_device, executor.counters_.bytes_to_device, source);
     at::Tensor copy = copy_to(source, executor.places_.device);
     if (move.input >= 0) {
@@ -86,6 +94,7 @@ struct Step {
   }
 
   void operator()(const program::Launch& launch) const {
+    const OpenRegion region(log, Kind::kKernel, index);
     c10::SmallVector<void*, 16> pointers;
     for (program::Slot slot : launch.inputs) {
       pointers.push_back(registers.data(slot));
@@ -108,8 +117,12 @@ struct Step {
       workspace =
           value_or_raise(allocator.allocate(Bytes{static_cast<size_t>(bytes)}, current_stream(executor.device_)));
     }
-    const auto launched =
-        kernel.launch(arguments, values, program::resolve(launch.element_count, sizes), workspace, stream);
+    const int64_t elements = program::resolve(launch.element_count, sizes);
+    const auto queue = [&] { return kernel.launch(arguments, values, elements, workspace, stream); };
+    auto launched = queue();
+    if (launched) {
+      launched = region.repeat(queue);
+    }
     // Given back as soon as the work is queued: whatever reuses it is queued on this stream after it.
     allocator.deallocate(workspace);
     value_or_raise(launched);
@@ -117,7 +130,13 @@ struct Step {
   }
 
   void operator()(const program::Matmul& matmul) const {
-    run_matmul(matmul, registers, executor.program_, device, executor.device_);
+    const OpenRegion region(log, Kind::kKernel, index);
+    const auto queue = [&] {
+      run_matmul(matmul, registers, executor.program_, device, executor.device_);
+      return Result<void>{};
+    };
+    value_or_raise(queue());
+    value_or_raise(region.repeat(queue));
     ++executor.counters_.library_calls;
   }
 
@@ -126,21 +145,32 @@ struct Step {
   }
 
   void operator()(const program::Pack& pack) const {
+    const OpenRegion region(log, Kind::kInterpreted, index);
     registers.allocate(pack.target);
     registers.tensor(pack.target).copy_(registers.tensor(pack.source));
   }
 
   void operator()(const program::Convolution& convolution) const {
-    if (run_convolution(convolution, registers, executor.program_, device, executor.device_)) {
+    const OpenRegion region(log, Kind::kKernel, index);
+    const auto queue = [&] {
+      const bool by_library = run_convolution(convolution, registers, executor.program_, device, executor.device_);
+      if (!by_library) {
+        call_operator(convolution.otherwise);
+      }
+      return by_library;
+    };
+    // The reference device's library is PyTorch.
+    if (queue() || device.kind() != DeviceKind::kCuda) {
+      value_or_raise(region.repeat([&] { return queue(), Result<void>{}; }));
       ++executor.counters_.library_calls;
       return;
     }
-    call_operator(convolution.otherwise);
-    // The reference device's library is PyTorch.
-    ++(device.kind() == DeviceKind::kCuda ? executor.counters_.dispatches_on_device : executor.counters_.library_calls);
+    region.becomes(Kind::kInterpreted);
+    ++executor.counters_.dispatches_on_device;
   }
 
   void operator()(const program::Dispatch& dispatch) const {
+    const OpenRegion region(log, Kind::kInterpreted, index, dispatch.place);
     call_operator(dispatch);
     ++(dispatch.place == program::Place::kDevice ? executor.counters_.dispatches_on_device
                                                  : executor.counters_.dispatches_on_host);
@@ -217,7 +247,7 @@ std::vector<CallValue> Executor::run(std::vector<CallValue> arguments) {
     }
   }
   arguments.clear();
-  Step step{*this, registers, sizes, device_at(device_)};
+  Step step{*this, registers, sizes, device_at(device_), profiling::current_log()};
   for (; step.index < program_.instructions.size(); ++step.index) {
     if (poison_) {
       step.poison_idle_buffers();

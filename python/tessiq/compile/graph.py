@@ -72,7 +72,7 @@ class CompiledCall:
     def __init__(self, cached: CachedRecipe, module: fx.GraphModule, direction: Direction, times: CompileTimes) -> None:
         # On the object, not the class: PyTorch wraps a backward graph in a function that takes over the object's own.
         self._boxed_call = True
-        self.compiled = _C.CompiledGraph(cached.recipe)
+        self.compiled = _C.CompiledGraph(cached.recipe, direction)
         self.module = module
         self.direction = direction
         self.times = times

@@ -9,10 +9,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 import tessiq
-from tessiq import _C
 from tessiq.compile.entry import compile_backend
 from tessiq.compile.graph import Observer, observers
 from tessiq.compile.options import CompileOptions, parse_options
@@ -22,6 +20,7 @@ from tessiq.explain.graph_facts import CallCounts, GraphFacts, counts_of, produc
 from tessiq.explain.records import Ceiling, UncompiledGraph
 from tessiq.explain.report import REPORT_VERSION, Report
 from tessiq.explain.spans import Timeline
+from tessiq.profiling.run import run, undisturbed
 
 
 def capture(
@@ -31,15 +30,15 @@ def capture(
     original, given = _unwrap(model)
     chosen = dict(given if options is None else options)
     parsed = parse_options(None, chosen)
-    with recording(_title(original), fresh=True) as recorder, _undisturbed(original):
+    with recording(_title(original), fresh=True) as recorder, undisturbed(original):
         compiled = torch.compile(
             original,
             backend=_own_backend(chosen, recorder.timeline),
             options={"guard_filter_fn": recorder.guards.keep_all},
         )
-        _run(compiled, inputs, backward)
+        run(compiled, inputs, backward)
         recorder.end_first_call()
-        _run(compiled, inputs, backward)
+        run(compiled, inputs, backward)
         return recorder.report(parsed, measure=True)
 
 
@@ -156,49 +155,6 @@ def _own_backend(options: Mapping[str, object], timeline: Timeline) -> Callable[
             return compile_backend(module, example_inputs, options=options)
 
     return explained
-
-
-@contextlib.contextmanager
-def _undisturbed(model: object) -> Iterator[None]:
-    """Puts back what running a model changes besides its inputs: buffers and random states."""
-    buffers = list(model.buffers()) if isinstance(model, torch.nn.Module) else []
-    saved = [buffer.clone() for buffer in buffers]
-    with torch.random.fork_rng(devices=range(_C.device_count()), device_type="tessiq"):
-        try:
-            yield
-        finally:
-            with torch.no_grad():
-                for buffer, value in zip(buffers, saved, strict=True):
-                    if not torch.equal(buffer.cpu(), value.cpu()):
-                        buffer.copy_(value)
-
-
-def _run(model: Callable[..., object], inputs: Sequence[object], backward: bool) -> None:
-    results = model(*inputs)
-    if not backward:
-        return
-    roots = [one for one in tree_leaves(results) if isinstance(one, torch.Tensor) and one.requires_grad]
-    leaves = _leaves(roots)
-    if not leaves:
-        raise ValueError("backward=True, but no output of the model needs a gradient")
-    torch.autograd.grad(roots, leaves, [torch.ones_like(root) for root in roots], allow_unused=True)
-
-
-def _leaves(roots: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """What the outputs' gradients would be accumulated into. Found in autograd's graph, so closures count too."""
-    waiting = [root.grad_fn for root in roots if root.grad_fn is not None]
-    seen = set(waiting)
-    found = []
-    while waiting:
-        node = waiting.pop()
-        variable = getattr(node, "variable", None)
-        if isinstance(variable, torch.Tensor):
-            found.append(variable)
-        for following, _ in node.next_functions:
-            if following is not None and following not in seen:
-                seen.add(following)
-                waiting.append(following)
-    return found
 
 
 def _options_text(options: CompileOptions | None) -> str:

@@ -110,7 +110,7 @@ def test_recipe_outlives_the_graph_it_came_from(way: Way) -> None:
     torch._dynamo.reset()
     gc.collect()
     (cached,) = recipes.cache._recipes.values()
-    again = recipes._C.CompiledGraph(cached.recipe)
+    again = recipes._C.CompiledGraph(cached.recipe, "again")
     (result,) = again([torch.zeros(3, device=way.home)])
     same(result, torch.ones(3))
     assert "tanh" in again.program + again.final_ir
