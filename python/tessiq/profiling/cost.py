@@ -2,8 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,22 +11,24 @@ from tessiq import _C
 from tessiq.profiling.profile import Profile
 from tessiq.profiling.run import undisturbed
 
+_CALLS_A_ROUND = 10
+
 
 @dataclass(frozen=True)
 class Cost:
-    """Medians by the host's clock, over ``rounds`` calls each way.
+    """Medians by the host's clock, over ``calls`` calls each way.
 
     Attributes:
         plain_us: the call without a profile.
         profiled_us: the call with one.
         regions: what the profile recorded of a call.
-        rounds: calls each way.
+        calls: how many each way.
     """
 
     plain_us: float
     profiled_us: float
     regions: int
-    rounds: int
+    calls: int
 
     @property
     def region_us(self) -> float:
@@ -37,47 +38,52 @@ class Cost:
     def __str__(self) -> str:
         return (
             f"{self.plain_us:.1f} us without a profile, {self.profiled_us:.1f} us with one "
-            f"({self.regions} regions, {self.region_us:.2f} us each); host clock, medians of {self.rounds} calls"
+            f"({self.regions} regions, {self.region_us:.2f} us each); host clock, medians of {self.calls} calls"
         )
 
 
-def profile_cost(
-    compiled: Callable[..., object], *inputs: object, device_time: bool = False, rounds: int = 200
-) -> Cost:
-    """Runs a compiled call with a profile and without, in turn.
+def profile_cost(compiled: Callable[..., object], *inputs: object, device_time: bool = False, rounds: int = 50) -> Cost:
+    """Runs a compiled call with a profile and without, in turn: ten calls each way a round.
 
     Args:
         compiled: what ``torch.compile(model, backend="tessiq")`` gave.
         inputs: its positional arguments.
         device_time: of the profile.
-        rounds: calls each way.
+        rounds: of ten calls each way.
 
     Raises:
         ValueError: no compiled call ran, so there is nothing to compare.
     """
     if rounds < 1:
-        raise ValueError(f"rounds={rounds}: at least one call each way is needed")
+        raise ValueError(f"rounds={rounds}: at least one is needed")
+
+    def call() -> None:
+        compiled(*inputs)
+
     with undisturbed(compiled), torch.no_grad():
-        for _ in range(3):
-            compiled(*inputs)
+        call()
+        call()
+        with Profile(device_time=device_time, nvtx=False) as p:
+            call()
+        if not p.calls:
+            raise ValueError('no compiled call ran: pass what torch.compile(model, backend="tessiq") gave')
+        devices = sorted({int(one.device.partition(":")[2]) for one in p.calls})
         plain: list[float] = []
         profiled: list[float] = []
-        regions = 0
         for _ in range(rounds):
-            with _timed(plain):
-                compiled(*inputs)
-            with Profile(device_time=device_time, nvtx=False) as p, _timed(profiled):
-                compiled(*inputs)
-            regions = len(p.regions)
-    if not regions:
-        raise ValueError('no compiled call ran: pass what torch.compile(model, backend="tessiq") gave')
-    return Cost(statistics.median(plain), statistics.median(profiled), regions, rounds)
+            _time(plain, devices, call)
+            with Profile(device_time=device_time, nvtx=False):
+                _time(profiled, devices, call)
+    return Cost(statistics.median(plain), statistics.median(profiled), len(p.regions), len(plain))
 
 
-@contextmanager
-def _timed(times: list[float]) -> Iterator[None]:
-    """Adds the block's time; the device is idle at its begin, so no call waits for the one before."""
-    _C.synchronize(_C.current_device())
-    start = time.perf_counter_ns()
-    yield
-    times.append((time.perf_counter_ns() - start) / 1000)
+def _time(times: list[float], devices: Sequence[int], call: Callable[[], object]) -> None:
+    """Adds the times of a few calls. The first is not timed: it pays for what stood between, in caches most of all."""
+    call()
+    for _ in range(_CALLS_A_ROUND):
+        # With the device idle, no call waits for the one before.
+        for device in devices:
+            _C.synchronize(device)
+        start = time.perf_counter_ns()
+        call()
+        times.append((time.perf_counter_ns() - start) / 1000)

@@ -39,10 +39,10 @@ def test_a_kernel_that_does_more_takes_longer(device: torch.device, fresh_compil
     def function(small: torch.Tensor, large: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.tanh(small), torch.tanh(large)
 
-    inputs = torch.randn(256, device=device), torch.randn(1 << 22, device=device)
+    inputs = torch.randn(256, device=device), torch.randn(1 << 24, device=device)
     times = tessiq.time_kernels(torch.compile(function, backend="tessiq"), *inputs, launches=5)
     small, large = sorted(times.rows, key=lambda one: one.name)
-    assert large.back_to_back_us > 5 * small.back_to_back_us
+    assert large.back_to_back_us > 2 * small.back_to_back_us
 
 
 def test_launching_again_changes_no_result(device: torch.device, fresh_compiles: None) -> None:

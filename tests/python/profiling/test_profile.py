@@ -61,9 +61,10 @@ def test_totals_add_up_to_the_calls(mixed: Call, by: str) -> None:
 def test_regions_add_up_to_the_call_by_a_clock_around_it(
     device: torch.device, fresh_compiles: None, seen: Observer
 ) -> None:
-    layers = [nn.Sequential(nn.Linear(512, 512), nn.GELU()) for _ in range(4)]
+    # Long enough on a GPU, where only launches count, for Python's own microsecond around the call to be below 1 %.
+    layers = [nn.Sequential(nn.Linear(128, 128), nn.GELU()) for _ in range(48)]
     model = nn.Sequential(*layers).to(device).requires_grad_(False)
-    x = torch.randn(512, 512, device=device)
+    x = torch.randn(128, 128, device=device)
     torch.compile(model, backend="tessiq")(x)
     (graph,) = seen.graphs
     arguments = [*model.parameters()]
@@ -77,7 +78,7 @@ def test_regions_add_up_to_the_call_by_a_clock_around_it(
             graph(given)
             around = (time.perf_counter_ns() - start) / 1000
         summed = sum(one.host_exclusive_us for one in p.regions)
-        assert len(p.events) == 8
+        assert len(p.events) == 2 * 48
         differences.append(abs(around - summed) / around)
     # The least, since something else may run between the two readings of a clock.
     assert min(differences) < 0.01
@@ -312,7 +313,7 @@ def test_a_profile_of_nothing_has_a_table(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_the_cost_of_a_profile_is_measured_by_calls_with_and_without(mixed: Call) -> None:
-    cost = tessiq.profile_cost(mixed, torch.randn(32, 64), rounds=20)
+    cost = tessiq.profile_cost(mixed, torch.randn(32, 64), rounds=2)
     # The call, two kernels, the sort and one copy back: a tensor that comes again is kept on the device.
     assert cost.regions == 5
     assert cost.plain_us > 0
