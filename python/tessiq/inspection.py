@@ -11,7 +11,7 @@ import torch
 import tessiq
 from tessiq import _C
 from tessiq.device.extension import wheel_library_folders
-from tessiq.explain.wording import bytes_text
+from tessiq.text.units import bytes_text
 
 _LIBRARIES = ("libcublasLt.so", "libcudnn.so", "libnvrtc.so")
 

@@ -11,7 +11,7 @@ import torch
 import tessiq
 from tessiq import _C
 from tessiq.demo.inference import ROUNDS, Result
-from tessiq.explain.wording import bytes_text
+from tessiq.text.units import bytes_text
 
 COLUMNS = (
     "model",

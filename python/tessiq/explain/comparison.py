@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from tessiq.explain.records import Operation
 from tessiq.explain.report import Report
-from tessiq.explain.wording import bytes_text, fate_text
+from tessiq.explain.wording import fate_text
+from tessiq.text.units import bytes_text
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,8 @@ from typing import Literal
 
 from tessiq.explain.records import GraphReport, Kernel
 from tessiq.explain.report import Report
-from tessiq.explain.wording import (
-    BAR,
-    bytes_text,
-    change_text,
-    covers_text,
-    edit_text,
-    effect_text,
-    fate_text,
-    summary,
-    time_text,
-    verdict,
-)
+from tessiq.explain.wording import BAR, change_text, covers_text, edit_text, effect_text, fate_text, summary, verdict
+from tessiq.text.units import bytes_text, time_text
 
 Language = Literal["text", "ir", "diff", "cpp"]
 
@@ -152,7 +142,7 @@ def _kernel(kernel: Kernel) -> tuple[str, ...]:
 
 def _schedule(graph: GraphReport) -> Table:
     rows = tuple((one.node, one.op, fate_text(one), one.reason, one.location) for one in graph.operations)
-    return Table(("node", "operation", "fate", "reason", "line"), rows)
+    return Table(("node", "operation", "fate", "because", "line"), rows)
 
 
 def _symbols(where: str, graph: GraphReport) -> Section:

@@ -9,11 +9,12 @@ from rich.text import Text as RichText
 from tessiq.explain.document import Facts, Section, Table, Text, sections
 from tessiq.explain.report import Report
 from tessiq.explain.wording import verdict
+from tessiq.text.console import fitted
 
 
 def show(report: Report, *, source: bool, console: Console | None = None) -> None:
     """Print every section of the report."""
-    out = console or Console()
+    out = console or fitted()
     opening = verdict(report)
     for section in sections(report, source=source):
         out.print(_section(section, opening))

@@ -13,16 +13,8 @@ from markupsafe import Markup
 from tessiq.explain.panes import edit_line, fx_pane, ir_pane, python_text, source_pane
 from tessiq.explain.records import COMPUTED_BY_US, DISPATCHED, GraphReport, Memory, Operation, Span
 from tessiq.explain.report import Report
-from tessiq.explain.wording import (
-    bytes_text,
-    change_text,
-    covers_text,
-    effect_text,
-    fate_text,
-    summary,
-    time_text,
-    verdict,
-)
+from tessiq.explain.wording import change_text, covers_text, effect_text, fate_text, summary, verdict
+from tessiq.text.units import bytes_text, time_text
 
 LIMIT = 2_000_000
 """Bytes of a page. Browsers open it at once, and it fits into a bug report."""

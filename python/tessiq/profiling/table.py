@@ -8,20 +8,15 @@ from rich.table import Table
 from rich.text import Text
 
 from tessiq.profiling.region import Region, Total
+from tessiq.text.console import fitted
+from tessiq.text.units import bytes_text
 
 _STYLES = {"kernel": "green", "interpreted": "yellow", "transfer": "magenta", "executor": "dim"}
 
 
-def bytes_text(count: int) -> str:
-    """A number of bytes with a unit that suits it."""
-    if count < 1024:
-        return f"{count} B"
-    return f"{count / 1024:.1f} KiB" if count < 1024**2 else f"{count / 1024**2:.1f} MiB"
-
-
 def draw(renderable: RenderableType, console: Console | None) -> None:
     """Prints to the console, by default the terminal."""
-    (console or Console()).print(renderable)
+    (console or fitted()).print(renderable)
 
 
 def plain(renderable: RenderableType) -> str:

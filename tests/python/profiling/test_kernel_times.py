@@ -170,7 +170,10 @@ def test_kernel_execution_times_of_a_gpu(fresh_compiles: None) -> None:
         return torch.softmax(torch.tanh(x) @ w, -1)
 
     inputs = torch.randn(4096, 4096, device="tessiq:1"), torch.randn(4096, 4096, device="tessiq:1")
-    times = tessiq.time_kernels(torch.compile(function, backend="tessiq"), *inputs)
+    compiled = torch.compile(function, backend="tessiq")
+    # Other processes may share the GPU: the fastest of a few is least theirs.
+    several = [tessiq.time_kernels(compiled, *inputs) for _ in range(5)]
+    times = min(several, key=lambda one: one.kernel_execution_us or 0)
     assert len(times.rows) == 3
     for one in times.rows:
         assert one.kernels is not None
