@@ -15,6 +15,8 @@ from clocks import measure, peers
 
 import tessiq
 
+NEEDS_GPU = True
+
 SIZES = {"64Mi": 64 * 1024 * 1024, "1Mi": 1024 * 1024, "1ki": 1024}
 
 

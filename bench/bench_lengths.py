@@ -16,6 +16,8 @@ from torch import nn
 import tessiq
 from tessiq.compile.graph import Observer, observers
 
+NEEDS_GPU = True
+
 WIDTH, BATCH = 512, 8
 LENGTHS = list(range(32, 32 + 21 * 24, 24))
 TIMED = (LENGTHS[0], LENGTHS[10], LENGTHS[20])

@@ -18,6 +18,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "python" / "models"))
 from zoo import ZOO
 
+NEEDS_GPU = True
+
 MODELS = ("bert-real", "llama-real", "vit-real", "resnet18-real")
 CONTENDERS = ("tessiq", "eager", "inductor")
 BATCH, ROUNDS = 8, 3

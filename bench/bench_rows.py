@@ -17,6 +17,8 @@ from clocks import measure, peers
 
 import tessiq
 
+NEEDS_GPU = True
+
 Tensors = Sequence[torch.Tensor]
 
 

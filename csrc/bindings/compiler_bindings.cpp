@@ -7,8 +7,7 @@
 #include "bindings/exceptions.h"
 #include "bindings/graph_builder.h"
 #include "bindings/recorder_of_call.h"
-#include "codegen/cache/disk_cache.h"
-#include "codegen/hostcc/compiler.h"
+#include "codegen/loaded_kernel.h"
 #include "ir/text/text.h"
 #include "optable/lookup.h"
 #include "program/program.h"
@@ -217,8 +216,6 @@ void bind_compiler(py::module_& module) {
   module.def("compile_graph", &compile, py::arg("graph"), py::arg("inputs"), py::arg("results"), py::arg("device"),
              py::arg("unclaimed_on_device"), py::arg("interpret"), py::arg("keep_ir"), py::arg("kept_inputs"));
   module.def("kernel_counters", &kernel_counters);
-  module.def("cache_directory", [] { return cache::DiskCache::of_user().directory(); });
-  module.def("host_compiler", [] { return value_or_throw(hostcc::find_compiler()).path; });
   module.def("has_kernel", [](const std::string& op) {
     const optable::OpInfo* row = optable::find_op(op);
     return row != nullptr && row->kernel;

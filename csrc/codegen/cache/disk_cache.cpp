@@ -61,6 +61,51 @@ Trailer trailer_of(std::string_view payload) {
   return trailer;
 }
 
+// Of the payload, where what follows it is its own trailer.
+std::optional<size_t> payload_size(std::string_view content) {
+  if (content.size() < sizeof(Trailer)) {
+    return std::nullopt;
+  }
+  const size_t size = content.size() - sizeof(Trailer);
+  const Trailer expected = trailer_of(content.substr(0, size));
+  return std::memcmp(content.data() + size, &expected, sizeof(Trailer)) == 0 ? std::optional(size) : std::nullopt;
+}
+
+struct Entry {
+  std::string name;
+  timespec used;
+  uint64_t size;
+  bool being_written;
+};
+
+// CacheKey::hex and an ending. A user may name a folder with other files in it, and those are never touched.
+bool is_entry_name(std::string_view name) {
+  constexpr size_t kDigits = 32;
+  return name.size() > kDigits && name[kDigits] == '.' &&
+         name.substr(0, kDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// In the order of the directory.
+std::vector<Entry> list_entries(const std::string& path) {
+  std::vector<Entry> entries;
+  DIR* directory = path.empty() ? nullptr : ::opendir(path.c_str());
+  if (directory == nullptr) {
+    return entries;
+  }
+  while (const dirent* found = ::readdir(directory)) {
+    const std::string name = found->d_name;
+    const bool being_written = name.starts_with(kTemporaryPrefix);
+    struct stat status{};
+    // Another process may have removed it between listing and asking.
+    if ((being_written || is_entry_name(name)) && ::stat((path + "/" + name).c_str(), &status) == 0 &&
+        S_ISREG(status.st_mode)) {
+      entries.push_back({name, status.st_mtim, static_cast<uint64_t>(status.st_size), being_written});
+    }
+  }
+  ::closedir(directory);
+  return entries;
+}
+
 // Once a directory in a process: the same complaint about every kernel helps nobody.
 void warn_once(const std::string& directory, const std::string& message) {
   static std::mutex mutex;
@@ -158,14 +203,10 @@ std::optional<std::string> DiskCache::read(std::string_view name) const {
     log_warning("cache", "reading " + path + " failed: " + std::strerror(errno) + "; it is compiled again");
     return std::nullopt;
   }
-  if (content->size() >= sizeof(Trailer)) {
-    const size_t size = content->size() - sizeof(Trailer);
-    const Trailer expected = trailer_of(std::string_view(*content).substr(0, size));
-    if (std::memcmp(content->data() + size, &expected, sizeof(Trailer)) == 0) {
-      content->resize(size);
-      file.touch();
-      return content;
-    }
+  if (const std::optional<size_t> size = payload_size(*content)) {
+    content->resize(*size);
+    file.touch();
+    return content;
   }
   log_warning("cache", path + " is damaged (its checksum does not match) and is compiled again");
   ::unlink(path.c_str());
@@ -213,34 +254,16 @@ bool DiskCache::write(std::string_view name, std::string_view payload) const {
 }
 
 void DiskCache::trim() const {
-  struct Entry {
-    std::string path;
-    timespec used;
-    uint64_t size;
-  };
-  DIR* directory = ::opendir(directory_.c_str());
-  if (directory == nullptr) {
-    return;
-  }
-  std::vector<Entry> entries;
+  std::vector<Entry> entries = list_entries(directory_);
   uint64_t total = 0;
   const time_t an_hour_ago = ::time(nullptr) - 3600;
-  while (const dirent* found = ::readdir(directory)) {
-    const std::string path = path_of(found->d_name);
-    struct stat status{};
-    // Another process may have removed it between listing and asking.
-    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-      continue;
+  std::erase_if(entries, [&](const Entry& entry) {
+    if (entry.being_written && entry.used.tv_sec < an_hour_ago) {
+      ::unlink(path_of(entry.name).c_str());  // left by a process that died
     }
-    const bool being_written = std::string_view(found->d_name).starts_with(kTemporaryPrefix);
-    if (being_written && status.st_mtim.tv_sec < an_hour_ago) {
-      ::unlink(path.c_str());  // left by a process that died
-    } else if (!being_written) {
-      entries.push_back({path, status.st_mtim, static_cast<uint64_t>(status.st_size)});
-      total += static_cast<uint64_t>(status.st_size);
-    }
-  }
-  ::closedir(directory);
+    total += entry.being_written ? 0 : entry.size;
+    return entry.being_written;
+  });
   if (total <= size_limit_) {
     return;
   }
@@ -253,9 +276,41 @@ void DiskCache::trim() const {
     if (total <= target) {
       return;
     }
-    ::unlink(entry.path.c_str());
+    ::unlink(path_of(entry.name).c_str());
     total -= entry.size;
   }
+}
+
+CacheSurvey DiskCache::survey() const {
+  CacheSurvey found;
+  for (const Entry& entry : list_entries(directory_)) {
+    if (entry.being_written) {
+      continue;
+    }
+    ++found.entries;
+    found.bytes += entry.size;
+    const File file(::open(path_of(entry.name).c_str(), O_RDONLY | O_CLOEXEC));
+    const std::optional<std::string> content = file.is_open() ? file.read_all() : std::nullopt;
+    if (!content || !payload_size(*content)) {
+      found.damaged.push_back(entry.name);
+    }
+  }
+  std::sort(found.damaged.begin(), found.damaged.end());
+  return found;
+}
+
+CacheRemoval DiskCache::clear() const {
+  CacheRemoval removed;
+  for (const Entry& entry : list_entries(directory_)) {
+    if (::unlink(path_of(entry.name).c_str()) == 0) {
+      removed.entries += entry.being_written ? 0 : 1;
+      removed.bytes += entry.size;
+    } else if (errno != ENOENT) {  // another process may have removed it first
+      removed.left.push_back(entry.name);
+    }
+  }
+  std::sort(removed.left.begin(), removed.left.end());
+  return removed;
 }
 
 }  // namespace tessiq::cache

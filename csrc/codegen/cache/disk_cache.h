@@ -8,8 +8,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessiq::cache {
+
+// What lies in a cache. Only files named as entries are counted: the folder may hold others.
+struct CacheSurvey {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  std::vector<std::string> damaged;  // names, sorted
+};
+
+// What was taken out of a cache, and the names, sorted, of entries that could not be.
+struct CacheRemoval {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  std::vector<std::string> left;
+};
 
 // An entry is its payload followed by a trailer (length, 128-bit checksum, magic), so that a shared object can be
 // opened where it lies. It appears by rename, whole or not at all.
@@ -30,6 +45,11 @@ class DiskCache {
   bool write(std::string_view name, std::string_view payload) const;
   // Removes the longest unused entries where the limit is passed, and what a process that died left half written.
   void trim() const;
+  // Reads every entry; changes nothing.
+  CacheSurvey survey() const;
+  // Removes every entry and what is half written, and no other file.
+  CacheRemoval clear() const;
+  uint64_t size_limit() const { return size_limit_; }
 
  private:
   bool prepare_directory() const;

@@ -80,6 +80,8 @@ class CacheTest : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
   }
 
+  static std::string entry_name(int number) { return std::string(31, '0') + std::to_string(number) + ".so"; }
+
   std::vector<fs::path> entries(const std::string& ending) {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(directory_)) {
@@ -134,15 +136,49 @@ TEST_F(CacheTest, RemovesTheLongestUnusedBeyondItsLimit) {
   const DiskCache cache(directory_, 10000);
   const auto now = fs::file_time_type::clock::now();
   for (int k = 0; k < 8; ++k) {
-    const std::string name = std::to_string(k);
+    const std::string name = entry_name(k);
     ASSERT_TRUE(cache.write(name, std::string(2000, 'x')));
     fs::last_write_time(cache.path_of(name), now - std::chrono::minutes(60 - k));
   }
-  EXPECT_TRUE(cache.read("0").has_value());  // used just now
+  EXPECT_TRUE(cache.read(entry_name(0)).has_value());  // used just now
   cache.trim();
-  EXPECT_TRUE(cache.read("0").has_value());
-  EXPECT_FALSE(cache.read("1").has_value());
-  EXPECT_TRUE(cache.read("7").has_value());
+  EXPECT_TRUE(cache.read(entry_name(0)).has_value());
+  EXPECT_FALSE(cache.read(entry_name(1)).has_value());
+  EXPECT_TRUE(cache.read(entry_name(7)).has_value());
+}
+
+TEST_F(CacheTest, SurveyCountsEntriesAndNamesTheDamagedOnes) {
+  const DiskCache cache(directory_, 1 << 20);
+  for (int k = 0; k < 3; ++k) {
+    ASSERT_TRUE(cache.write(entry_name(k), std::string(1000, 'x')));
+  }
+  fs::resize_file(cache.path_of(entry_name(1)), 500);
+  std::ofstream(cache.path_of("notes.txt")) << "somebody's own";
+  const cache::CacheSurvey found = cache.survey();
+  EXPECT_EQ(found.entries, 3U);
+  EXPECT_EQ(found.damaged, std::vector<std::string>{entry_name(1)});
+  EXPECT_GE(found.bytes, 2500U);
+  EXPECT_LT(found.bytes, 3000U);
+  EXPECT_TRUE(fs::exists(cache.path_of(entry_name(1)))) << "a survey changes nothing";
+}
+
+TEST_F(CacheTest, ClearAndTrimLeaveFilesOfOthersAlone) {
+  const DiskCache cache(directory_, 10);
+  const std::string notes = cache.path_of("notes.txt");
+  std::ofstream(notes) << std::string(5000, 'n');
+  ASSERT_TRUE(cache.write(entry_name(0), std::string(1000, 'x')));
+  cache.trim();
+  EXPECT_FALSE(cache.read(entry_name(0)).has_value());
+  EXPECT_TRUE(fs::exists(notes));
+  ASSERT_TRUE(cache.write(entry_name(1), std::string(1000, 'x')));
+  const std::string unfinished = cache.path_of(".writing-1");
+  std::ofstream(unfinished) << "half";
+  const cache::CacheRemoval removed = cache.clear();
+  EXPECT_EQ(removed.entries, 1U);
+  EXPECT_TRUE(removed.left.empty());
+  EXPECT_FALSE(fs::exists(unfinished));
+  EXPECT_EQ(cache.survey().entries, 0U);
+  EXPECT_TRUE(fs::exists(notes));
 }
 
 TEST_F(CacheTest, TwoProcessesWriteOneEntry) {

@@ -1,54 +1,13 @@
-"""``python -m tessiq``: what it prints, and its exit status."""
-
-import subprocess
-import sys
-from pathlib import Path
+"""The demonstration: what makes a comparison fail, and what its table says."""
 
 import pytest
 import torch
 
 import tessiq
-from tessiq import __main__ as command_line
-from tessiq import inspection
 from tessiq.demo import inference, training
 from tessiq.demo.models import Case, Chain, DigitsNet
 from tessiq.demo.setting import Setting, settings
 from tessiq.demo.table import markdown
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "tessiq", *arguments], capture_output=True, text=True, timeout=240)
-
-
-def test_info_names_versions_devices_and_the_cache() -> None:
-    done = run("info")
-    assert done.returncode == 0, done.stderr
-    for word in (tessiq.__version__, torch.__version__, "tessiq:0", "kernel cache", "compiler"):
-        assert word in done.stdout
-
-
-def test_doctor_compiles_on_every_device(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line.main(["doctor"]) == 0
-    assert capsys.readouterr().out.count("compiles and computes") == tessiq.device_count()
-
-
-def test_doctor_fails_where_answers_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch, "compile", lambda function, **_: lambda x: function(x) + 1)
-    assert inspection.print_checks() == 1
-
-
-def test_unknown_verb_is_refused_with_status_2() -> None:
-    done = run("frobnicate")
-    assert done.returncode == 2
-    assert "frobnicate" in done.stderr
-
-
-def test_libraries_are_looked_for_in_this_environment() -> None:
-    names = dict(inspection.facts())
-    assert {"libcublasLt.so", "libcudnn.so", "libnvrtc.so"} <= set(names)
-    for name in ("libcublasLt.so", "libcudnn.so", "libnvrtc.so"):
-        found = names[name].split(", ")[0]
-        assert "not in this environment" in names[name] or Path(found).exists()
 
 
 def chain_case() -> Case:

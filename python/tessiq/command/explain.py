@@ -15,11 +15,11 @@ from pathlib import Path
 import torch
 
 import tessiq
-from tessiq.explain.report import Report
+from tessiq.command.verb import Verb
+from tessiq.explain import Report
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the verb."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a Python program, or a report saved as FILE.json")
     parser.add_argument("--html", metavar="PATH", help="also write the report as one HTML page")
     parser.add_argument("--json", metavar="PATH", help="also write the report as JSON")
@@ -29,8 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backward", action="store_true", help="of a model in FILE: its backward pass too")
 
 
-def explain_file(arguments: argparse.Namespace) -> int:
-    """Run the verb. Returns exit status 1 where there is nothing to report, with the reason on stderr."""
+def _run(arguments: argparse.Namespace) -> int:
     try:
         report = _report(arguments)
         before = Report.load_json(arguments.diff) if arguments.diff else None
@@ -58,7 +57,7 @@ def _report(arguments: argparse.Namespace) -> Report:
     from tessiq.explain.capture import recording
 
     with recording(path.name) as recorder:
-        left = _run(path, arguments.args)
+        left = _run_program(path, arguments.args)
         report = recorder.report()
     if report.graphs or report.uncompiled:
         return report
@@ -81,7 +80,7 @@ def _positional(path: Path, inputs: object) -> Sequence[object]:
     return inputs
 
 
-def _run(path: Path, arguments: Sequence[str]) -> dict[str, object]:
+def _run_program(path: Path, arguments: Sequence[str]) -> dict[str, object]:
     """The program's global names after it ran, as it runs from a shell."""
     with _command_line([str(path), *arguments], str(path.resolve().parent)):
         try:
@@ -100,3 +99,6 @@ def _command_line(arguments: list[str], folder: str) -> Iterator[None]:
         yield
     finally:
         sys.argv, sys.path[:] = argv, search
+
+
+VERB = Verb("report how the models of a program compile, or show a saved report", _run, _add_arguments)
