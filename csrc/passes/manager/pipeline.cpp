@@ -5,7 +5,6 @@
 #include "ir/text/text.h"
 #include "ir/verifier.h"
 #include "passes/manager/pass.h"
-#include "support/log.h"
 
 namespace tessiq::passes {
 namespace {
@@ -56,9 +55,6 @@ Result<PassRecord> run_one(Pass& pass, ir::Graph& graph, const TargetOptions& ta
   }
   if (options.keep_ir) {
     record.ir_after = ir::print(graph);
-  }
-  if (log_enabled(LogLevel::kDebug)) {
-    log_debug("passes", record.name + (record.changed ? ": changed the graph" : ": no change"));
   }
   return record;
 }

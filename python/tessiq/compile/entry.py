@@ -12,6 +12,7 @@ from torch._dynamo.backends.common import aot_autograd
 from tessiq.compile.decompositions import decomposition_table
 from tessiq.compile.graph import CompiledCall, Direction, UncompiledCall, compile_module
 from tessiq.compile.options import parse_options
+from tessiq.device import logs
 
 
 def compile_backend(
@@ -37,6 +38,7 @@ def compile_backend(
             model, since ``torch.compile`` itself only records what it is given.
     """
     parsed = parse_options(mode, options)
+    logs.follow_level()  # torch._logging.set_logs may have changed it since the import
 
     def compiler(direction: Direction) -> Callable[..., CompiledCall | UncompiledCall]:
         def compile_one(graph: fx.GraphModule, inputs: Sequence[object]) -> CompiledCall | UncompiledCall:
@@ -44,6 +46,15 @@ def compile_backend(
 
         return compile_one
 
+    return through_autograd(module, example_inputs, compiler)
+
+
+def through_autograd(
+    module: fx.GraphModule,
+    example_inputs: Sequence[object],
+    compiler: Callable[[Direction], Callable[..., object]],
+) -> Callable[..., object]:
+    """Hands a graph of Dynamo's to AOTAutograd, and AOTAutograd's graphs to the compiler of their direction."""
     backend = aot_autograd(
         fw_compiler=compiler("forward"),
         bw_compiler=compiler("backward"),

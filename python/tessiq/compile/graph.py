@@ -11,6 +11,7 @@ from torch import fx
 from torch._guards import TracingContext
 
 from tessiq import _C
+from tessiq.compile import artefacts
 from tessiq.compile.importer import ImportedGraph, Importer, location_of
 from tessiq.compile.options import CompileOptions
 from tessiq.compile.recipes import CachedRecipe, attribute_of, cache, key_of
@@ -141,7 +142,7 @@ def _compile(
 
 def _recipe(module: fx.GraphModule, options: CompileOptions) -> tuple[CachedRecipe, CompileTimes]:
     started = imported_at = time.perf_counter()
-    placement, kept, keep_ir = _placement(module, options), _kept(), bool(observers)
+    placement, kept, keep_ir = _placement(module, options), _kept(), bool(observers) or artefacts.wants_every_pass()
     locations = [location_of(node) for node in module.graph.nodes]
     key = key_of(module, locations, (placement, options, kept, keep_ir))
     found = None if any(observer.fresh for observer in observers) else cache.find(key)
@@ -176,6 +177,7 @@ def compile_module(
             observer.uncompiled.append((module, str(reason)))
         return UncompiledCall(module)
     call = CompiledCall(cached, module, direction, times)
+    artefacts.publish(call)
     for observer in observers:
         observer.graphs.append(call)
     return call

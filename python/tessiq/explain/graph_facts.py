@@ -1,6 +1,5 @@
 """Reads one compiled graph: asks the recipe, the program and the kernels, for the sizes the graph was traced with."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ from torch import fx
 from tessiq import _C
 from tessiq.compile.graph import CompiledCall
 from tessiq.compile.importer import location_of
+from tessiq.compile.line_edits import line_edits
 from tessiq.explain.claim_effect import ClaimEffects
 from tessiq.explain.records import (
     DISPATCHED,
@@ -28,8 +28,6 @@ from tessiq.explain.records import (
     Symbol,
 )
 from tessiq.explain.repro import repro_script
-
-_DEFINITION = re.compile(r"\s*%([\w.]+)\b")
 
 
 @dataclass(frozen=True)
@@ -234,24 +232,9 @@ class GraphFacts:
         before = self._compiled.imported_ir
         for one in self._compiled.passes():
             after = one["ir_after"] or before
-            yield PassChange(one["name"], one["changed"], one["milliseconds"], tuple(_edits(before, after)))
+            edits = tuple(Edit(*edit) for edit in line_edits(before, after))
+            yield PassChange(one["name"], one["changed"], one["milliseconds"], edits)
             before = after
-
-
-def _edits(before: str, after: str) -> Iterator[Edit]:
-    """What became of each line. A line is known by the value it defines, so one that only moved is no edit."""
-    old, new = ({_defined(line): line.strip() for line in text.splitlines()} for text in (before, after))
-    for name, line in old.items():
-        if new.get(name, "") != line:
-            yield Edit(name, line, new.get(name, ""))
-    for name, line in new.items():
-        if name not in old:
-            yield Edit(name, "", line)
-
-
-def _defined(line: str) -> str:
-    match = _DEFINITION.match(line)
-    return match.group(1) if match else line.split(maxsplit=1)[0] if line.strip() else ""
 
 
 def fx_node(node: fx.Node) -> FxNode:
