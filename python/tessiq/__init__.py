@@ -14,6 +14,7 @@ from tessiq.device import register as _register  # noqa: E402
 _register.register()
 
 from tessiq.config import config  # noqa: E402
+from tessiq.debug import compare, reduce  # noqa: E402
 from tessiq.device.fallback import fallbacks, reset_fallbacks  # noqa: E402
 from tessiq.device.names import cpu, device_count, gpu, gpu_at, is_available  # noqa: E402
 from tessiq.explain import Report, explain  # noqa: E402
@@ -26,6 +27,7 @@ __all__ = [
     "Profile",
     "Report",
     "__version__",
+    "compare",
     "config",
     "cpu",
     "device_count",
@@ -36,6 +38,7 @@ __all__ = [
     "is_available",
     "profile",
     "profile_cost",
+    "reduce",
     "reset_fallbacks",
     "time_kernels",
 ]

@@ -110,6 +110,10 @@ class Importer:
                     raise Unrepresentable(f"a {kind} node ({node.name}): the graph did not come through AOTAutograd")
         return self._build(results)
 
+    def text(self) -> str:
+        """The graph's text form. Of a graph that was run and not compiled yet: a compile changes it."""
+        return self._builder.print()
+
     def _build(self, results: tuple[str | tuple[str, Extent] | None, ...]) -> ImportedGraph:
         try:
             for name, type_ in self._parameters:
