@@ -107,6 +107,8 @@ TEST_F(CacheTest, GivesBackWhatWasWritten) {
 
 TEST_F(CacheTest, KeepsFieldsOfAKeyApart) {
   EXPECT_NE(cache::CacheKey().add("ab").add("c").hex(), cache::CacheKey().add("a").add("bc").hex());
+  // Whatever stands between two fields may stand in one.
+  EXPECT_NE(cache::CacheKey().add("a:b").hex(), cache::CacheKey().add("a").add("b").hex());
   EXPECT_EQ(cache::CacheKey().add("ab").hex().size(), 32U);
 }
 

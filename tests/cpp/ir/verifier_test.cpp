@@ -59,6 +59,11 @@ TEST_F(VerifierTest, AnOperandDroppedWithoutItsUse) {
   expect("the use list of %a names a slot that does not read it");
 }
 
+TEST_F(VerifierTest, AnOperandAddedWithoutItsUse) {
+  operands_of(node("b")).push_back(graph->find_value("x"));
+  expect("operand slots read it");
+}
+
 TEST_F(VerifierTest, AnOperandOfAnotherGraph) {
   Graph other;
   operands_of(node("b"))[1] = other.add_parameter("x", graph->find_value("x")->type()).value();

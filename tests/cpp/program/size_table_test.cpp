@@ -58,6 +58,14 @@ TEST_F(SizeTableTest, TheSameSizeIsWorkedOutOnce) {
   EXPECT_EQ(entries.size(), 2U);
 }
 
+TEST_F(SizeTableTest, TwoAxesOfOneArgumentAreTwoSizes) {
+  table.bind_extent("s0", 0, 0);
+  table.bind_extent("s1", 0, 1);
+  call.extents[{0, 0}] = 6;
+  call.extents[{0, 1}] = 5;
+  EXPECT_EQ(value_of(SizeExpr::of(Kind::kMul, {symbol("s0"), symbol("s1")})), 30);
+}
+
 TEST_F(SizeTableTest, ConstantsNeedNoEntry) {
   EXPECT_EQ(value_of(SizeExpr::of(Kind::kMul, {number(3), number(4)})), 12);
   EXPECT_TRUE(entries.empty());
