@@ -9,6 +9,9 @@ enum class UnclaimedPlace { kHost, kDevice };
 
 struct TargetOptions {
   UnclaimedPlace unclaimed = UnclaimedPlace::kHost;
+  // Of tensors on the host: whether work has to be worth its copies between host and device. False: what is claimed
+  // and computes anything is placed.
+  bool weighs_crossings = true;
   bool has_generated_loops = true;  // an emitter, and a compiler for what it writes
   bool has_matmul = true;           // cuBLASLt, or ATen on the reference device
   bool has_convolution = true;      // cuDNN, or ATen on the reference device

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/claim.h"
+#include "analysis/decisions.h"
 #include "bindings/bindings.h"
 #include "bindings/exceptions.h"
 #include "codegen/emit/loop_kernel.h"
@@ -197,7 +198,9 @@ py::list claim_reasons() {
   for (const analysis::ClaimReason& reason : analysis::claim_reasons()) {
     list.append(py::make_tuple(std::string(reason.id), std::string(reason.meaning)));
   }
-  list.append(py::make_tuple(std::string(program::kNothingToCompute), "supported, and left where its readers are"));
+  list.append(py::make_tuple(std::string(analysis::kNothingToCompute), "supported, and left where its readers are"));
+  list.append(
+      py::make_tuple(std::string(analysis::kNotWorthCrossing), "supported, and worth less than the copies it needs"));
   return list;
 }
 

@@ -1,6 +1,7 @@
 // How each kind of node becomes instructions.
 #include <algorithm>
 
+#include "analysis/decisions.h"
 #include "analysis/effects.h"
 #include "analysis/loop_access.h"
 #include "analysis/size_algebra.h"
@@ -265,9 +266,7 @@ Result<void> Lowering::lower_dispatch(const ir::Node& node) {
 void Lowering::record(const ir::Node& node, Fate fate, std::string kernel) {
   std::string reason = text_attribute(node, "tessiq.reason");
   if (reason.empty() && (fate == Fate::kDispatchedOnDevice || fate == Fate::kDispatchedOnHost)) {
-    // Supported and still not placed (docs/design/0044).
-    reason = std::string(kNothingToCompute) +
-             ": supported, but it computes nothing from other tensors, so it runs where its readers do";
+    reason = text_attribute(node, analysis::kPlacementAttribute);
   }
   program_.fates.push_back(
       {std::string(node.name()), node.op(), fate, std::move(kernel), moved_, std::move(reason), node.location()});

@@ -152,16 +152,13 @@ using Output = std::variant<OutputNone, OutputSlot, OutputSize>;
 // What became of one operation of the imported graph, for reports and tests.
 enum class Fate : uint8_t { kLaunched, kFusedAway, kLibrary, kView, kPacked, kDispatchedOnDevice, kDispatchedOnHost };
 
-// The id of the reason where an operation is supported and placement left it to PyTorch.
-inline constexpr std::string_view kNothingToCompute = "nothing-to-compute";
-
 struct NodeFate {
   std::string node;
   std::string op;
   Fate fate = Fate::kDispatchedOnHost;
   std::string kernel;  // kLaunched, kFusedAway: the value its kernel ends in
   bool moves_inputs = false;
-  std::string reason;    // "id: text" where no kernel of ours runs it; the id is kNothingToCompute or a claim's
+  std::string reason;    // "id: text" where no kernel of ours runs it; the id is a claim's or placement's
   std::string location;  // the user's file and line, where known
 };
 

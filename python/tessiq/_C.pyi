@@ -176,6 +176,7 @@ def compile_graph(
     results: list[object],
     device: int,
     unclaimed_on_device: bool,
+    weighs_crossings: bool,
     interpret: bool,
     keep_ir: bool,
     kept_inputs: list[bool],

@@ -30,6 +30,7 @@ struct Options {
   std::optional<std::string> pipeline;
   std::string emit;
   std::string unclaimed = "host";
+  std::string placement = "weighed";
   std::vector<std::string> sizes;
   bool memory_plan = false;
   bool list_passes = false;
@@ -54,6 +55,9 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--unclaimed", options.unclaimed, "where operations run that no kernel of ours runs")
       ->check(CLI::IsMember({"host", "device"}))
       ->capture_default_str();
+  app.add_option("--placement", options.placement, "whether work on the device has to be worth its crossings")
+      ->check(CLI::IsMember({"weighed", "claimed"}))
+      ->capture_default_str();
   app.add_option("--emit", options.emit,
                  "print the source of every fusion group; runs \"compile\" unless --passes is given")
       ->check(CLI::IsMember({"cuda", "host"}));
@@ -69,6 +73,7 @@ void declare(CLI::App& app, Options& options) {
 passes::TargetOptions target_of(const Options& options) {
   passes::TargetOptions target;
   target.unclaimed = options.unclaimed == "device" ? UnclaimedPlace::kDevice : UnclaimedPlace::kHost;
+  target.weighs_crossings = options.placement == "weighed";
   target.has_generated_loops = !options.no_loops;
   target.has_matmul = !options.no_matmul;
   target.has_convolution = !options.no_convolution;

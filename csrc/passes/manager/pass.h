@@ -57,7 +57,8 @@ Result<std::vector<PassRecord>> run_pipeline(ir::Graph& graph, std::string_view 
 
 // What every compiled graph goes through, in order.
 inline constexpr std::string_view kCompilePipeline =
-    "mark-supported,layout-assign,cluster,inline-constants,fuse-elementwise,fuse-reductions,fuse-loops";
+    "mark-supported,layout-assign,cluster,place-clusters,inline-constants,fuse-elementwise,"
+    "fuse-reductions,fuse-loops";
 
 }  // namespace tessiq::passes
 

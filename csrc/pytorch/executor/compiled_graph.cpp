@@ -28,6 +28,7 @@ analysis::TargetOptions target_of(const CompileOptions& options, bool has_compil
   target.has_generated_loops = has_compiler && !options.interpret;
   target.has_matmul = !options.interpret;
   const Device& device = device_at(options.device);
+  target.weighs_crossings = options.weighs_crossings && device.kind() == DeviceKind::kCuda;
   // The reference device runs PyTorch's operator, as it does for products.
   target.has_convolution =
       !options.interpret && (device.kind() != DeviceKind::kCuda || libraries::has_convolutions(device));

@@ -15,6 +15,9 @@ namespace tessiq::pytorch {
 struct CompileOptions {
   DeviceIndex device{};
   analysis::UnclaimedPlace unclaimed = analysis::UnclaimedPlace::kHost;
+  // Leaves work on the host that is worth less than its copies to the device, where tensors are on the host and the
+  // device is a GPU. The reference device is no faster than the host, so nothing would ever be worth it there.
+  bool weighs_crossings = true;
   // Claims nothing: every operation goes through PyTorch. The oracle the compiled result is compared with.
   bool interpret = false;
   bool keep_ir = false;  // the graph after every pass, for reports

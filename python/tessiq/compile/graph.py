@@ -129,6 +129,7 @@ def _compile(
             results=list(imported.results),
             device=placement.device.index,
             unclaimed_on_device=placement.on_device,
+            weighs_crossings=options.placement == "weighed",
             interpret=options.interpret,
             keep_ir=keep_ir,
             kept_inputs=[position in kept for position, _ in enumerate(imported.inputs)],

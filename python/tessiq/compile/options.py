@@ -13,6 +13,10 @@ MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagrap
 """The names ``torch.compile`` knows; all of them compile alike for now."""
 
 
+PLACEMENTS = ("weighed", "claimed")
+"""The values of the option ``placement``."""
+
+
 @dataclass(frozen=True)
 class CompileOptions:
     """The options of one compile.
@@ -20,11 +24,14 @@ class CompileOptions:
     Attributes:
         device: where claimed operations run when the model's tensors are on the host. The reference device unless
             named; tensors that already are on a tessiq device decide for themselves.
+        placement: of tensors on the host and a GPU. ``"weighed"``: operations whose work is worth less than their
+            copies to the GPU and back stay on the host. ``"claimed"``: every operation tessiq has a kernel for goes.
         interpret: run every operation through PyTorch, with no kernel of tessiq's own. Slow; the oracle to compare
             with.
     """
 
     device: torch.device = cpu
+    placement: str = "weighed"
     interpret: bool = False
 
 
@@ -68,4 +75,12 @@ def parse_options(mode: str | None, options: Mapping[str, object] | None) -> Com
     interpret = values.get("interpret", False)
     if not isinstance(interpret, bool):
         raise ValueError(f"option 'interpret' is True or False, not {interpret!r}")
-    return CompileOptions(device=_device(values.get("device", "tessiq:0")), interpret=interpret)
+    placement = str(values.get("placement", "weighed"))
+    if placement not in PLACEMENTS:
+        near = _near(placement, PLACEMENTS)
+        raise ValueError(f"option 'placement' is {' or '.join(map(repr, PLACEMENTS))}, not {placement!r}{near}")
+    return CompileOptions(
+        device=_device(values.get("device", "tessiq:0")),
+        placement=placement,
+        interpret=interpret,
+    )

@@ -159,4 +159,4 @@ def _own_backend(options: Mapping[str, object], timeline: Timeline) -> Callable[
 
 def _options_text(options: CompileOptions | None) -> str:
     chosen = options or CompileOptions()
-    return repr({"device": str(chosen.device), "interpret": chosen.interpret})
+    return repr({"device": str(chosen.device), "placement": chosen.placement, "interpret": chosen.interpret})

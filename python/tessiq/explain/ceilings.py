@@ -60,6 +60,7 @@ def _operations(index: int, element: str, size: int) -> float:
         results=["b"],
         device=index,
         unclaimed_on_device=True,
+        weighs_crossings=False,
         interpret=False,
         keep_ir=False,
         kept_inputs=[False],

@@ -51,8 +51,8 @@ def sections(report: Report, *, source: bool) -> Iterator[Section]:
             (one.reason_id or "unexplained", f"%{one.node}", one.op, one.location, one.reason, effect_text(one.effect))
             for _, one in why_not
         )
-        columns = ("reason", "node", "operation", "line", "because", "claiming it would mean")
-        yield Section("not claimed", (Table(columns, rows),))
+        columns = ("reason", "node", "operation", "line", "because", "as a kernel it would mean")
+        yield Section("through PyTorch, and why", (Table(columns, rows),))
     if report.guards or report.recompiles:
         yield _reuse(report)
     for position, graph in enumerate(report.graphs):

@@ -16,6 +16,9 @@ COMPUTED_BY_US = frozenset({"launched", "fused", "library"})
 DISPATCHED = frozenset({"dispatched on device", "dispatched on host"})
 """Fates of operations that PyTorch's dispatcher runs."""
 
+LEFT_ON_HOST = frozenset({"nothing-to-compute", "not-worth-crossing"})
+"""Reasons of operations that are claimed and stay on the host: placement found no use in moving them."""
+
 
 VALUE_GUARDS = frozenset({"TENSOR_MATCH", "SHAPE_ENV", "EQUALS_MATCH", "CONSTANT_MATCH", "BOOL_MATCH", "NONE_MATCH"})
 """Dynamo's kinds of guard that a caller meets: the others hold unless the program changes its own code or modules."""
@@ -67,6 +70,11 @@ class Operation:
     def inserted(self) -> bool:
         """The compiler put it there; the model has no such operation."""
         return self.op.startswith("tessiq.")
+
+    @property
+    def left_on_host(self) -> bool:
+        """Claimed, and left where it is by placement (docs/design/0044)."""
+        return self.fate in DISPATCHED and self.reason_id in LEFT_ON_HOST
 
 
 @dataclass(frozen=True)
@@ -324,11 +332,19 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over all graphs. ``operations`` leaves out what the compiler inserted."""
+    """Sums over all graphs.
+
+    Attributes:
+        operations: all but what the compiler inserted.
+        computing: those that compute something; no view does.
+        claimed: of these, what tessiq has a kernel or a library call for.
+        left_on_host: claimed, and run by PyTorch on the host all the same, as that is not worth a copy.
+    """
 
     operations: int
     computing: int
     claimed: int
+    left_on_host: int
     views: int
     kernels: int
     library_calls: int
@@ -337,5 +353,5 @@ class Totals:
 
     @property
     def claimed_share(self) -> float:
-        """Of the operations that compute something (no view does), the share that PyTorch's dispatcher does not run."""
+        """Of the operations that compute something, the share that tessiq has a kernel or a library call for."""
         return self.claimed / self.computing if self.computing else 1.0

@@ -64,13 +64,15 @@ class Report:
         real = [operation for operation in self.operations if not operation.inserted]
         fates = [operation.fate for operation in real]
         kernels = [kernel for graph in self.graphs for kernel in graph.kernels]
-        claimed = sum(fate in COMPUTED_BY_US for fate in fates)
+        launched = sum(fate in COMPUTED_BY_US for fate in fates)
+        left = sum(one.left_on_host for one in real)
         on_device, on_host = fates.count("dispatched on device"), fates.count("dispatched on host")
         uncompiled = sum(graph.operations for graph in self.uncompiled)
         return Totals(
             operations=len(real) + uncompiled,
-            computing=claimed + on_device + on_host + fates.count("packed") + uncompiled,
-            claimed=claimed,
+            computing=launched + on_device + on_host + fates.count("packed") + uncompiled,
+            claimed=launched + left,
+            left_on_host=left,
             views=fates.count("view"),
             kernels=sum(kernel.kind == "fused" for kernel in kernels),
             library_calls=sum(kernel.kind == "library" for kernel in kernels),
@@ -99,10 +101,10 @@ class Report:
         return tuple(sorted(rows, key=lambda row: -(row[1].effect.bytes if row[1].effect else 0)))
 
     def unclaimed(self) -> dict[tuple[str, str], int]:
-        """How many operations went through the dispatcher, by operator and reason, the commonest first."""
+        """How many operations tessiq has no kernel for, by operator and reason, the commonest first."""
         counts: dict[tuple[str, str], int] = {}
         for one in self.operations:
-            if one.fate in DISPATCHED:
+            if one.fate in DISPATCHED and not one.left_on_host:
                 key = (one.op, one.reason_id or "unexplained")
                 counts[key] = counts.get(key, 0) + 1
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -5,7 +5,7 @@ Every face takes its words from here, so that a number reads alike on a terminal
 
 import re
 
-from tessiq.explain.records import ClaimEffect, Crossings, Edit, Operation, PassChange
+from tessiq.explain.records import ClaimEffect, Crossings, Edit, Operation, PassChange, Totals
 from tessiq.explain.report import Report
 from tessiq.text.units import bytes_text, count_text
 
@@ -31,14 +31,14 @@ def verdict(report: Report) -> str:
     if not report.graphs:
         reason = f": {report.uncompiled[0].reason}" if report.uncompiled else ""
         return f"Nothing was compiled{reason}."
-    missing = totals.computing - totals.claimed
     share = (
         f"All {count_text(totals.computing, 'operation')} claimed"
-        if not missing
+        if totals.claimed == totals.computing
         else f"{totals.claimed} of {count_text(totals.computing, 'operation')} claimed"
     )
     work = f"{count_text(totals.kernels, 'kernel')}, {count_text(totals.library_calls, 'library call')}"
-    through = f"; {missing} through PyTorch" if missing else ""
+    through_pytorch = totals.computing - totals.claimed + totals.left_on_host
+    through = f"; {through_pytorch} through PyTorch" if through_pytorch else ""
     moved = report.later_call.bytes_to_device + report.later_call.bytes_to_host
     calls = "A call after the first" if report.later_calls else "The recorded calls together"
     verb = "copies" if report.later_calls else "copy"
@@ -48,6 +48,11 @@ def verdict(report: Report) -> str:
         else f"{calls} {verb} nothing between host and device."
     )
     return f"{share}: {work}{through}. {crossing}"
+
+
+def _on_host(totals: Totals) -> str:
+    left = f", {totals.left_on_host} of them claimed" if totals.left_on_host else ""
+    return f"{totals.dispatched_on_host} on the host{left}"
 
 
 def summary(report: Report) -> list[tuple[str, str]]:
@@ -61,7 +66,7 @@ def summary(report: Report) -> list[tuple[str, str]]:
         ("graphs", f"{len(report.graphs)} compiled" + (f" ({named})" if named else "")),
         ("operations", f"{totals.operations}, of which {totals.views} are views"),
         ("claimed", f"{totals.claimed} of {totals.computing} that compute ({totals.claimed_share:.0%})"),
-        ("through PyTorch", f"{totals.dispatched_on_device} on the device, {totals.dispatched_on_host} on the host"),
+        ("through PyTorch", f"{totals.dispatched_on_device} on the device, {_on_host(totals)}"),
         ("kernels", f"{totals.kernels} generated, {count_text(totals.library_calls, 'library call')}"),
         *_copies(report),
         ("compile time", _compile_time(report)),

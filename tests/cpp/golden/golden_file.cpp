@@ -31,6 +31,8 @@ Result<void> read_target(std::string_view text, passes::TargetOptions& target) {
     const std::string_view setting = trimmed(part);
     if (setting == "unclaimed=device") {
       target.unclaimed = analysis::UnclaimedPlace::kDevice;
+    } else if (setting == "placement=claimed") {
+      target.weighs_crossings = false;
     } else if (setting == "unclaimed=host") {
       target.unclaimed = analysis::UnclaimedPlace::kHost;
     } else if (setting == "loops=no") {
@@ -39,7 +41,7 @@ Result<void> read_target(std::string_view text, passes::TargetOptions& target) {
       target.has_matmul = false;
     } else {
       return invalid_argument("unknown target \"" + std::string(setting) +
-                              "\"; known: unclaimed=host, unclaimed=device, loops=no, matmul=no");
+                              "\"; known: unclaimed=host, unclaimed=device, placement=claimed, loops=no, matmul=no");
     }
   }
   return {};

@@ -1,8 +1,8 @@
 // A golden file: a pipeline, a graph, and what must come out, to the byte.
 //
 //   # pipeline: cse,dce
-//   # target: unclaimed=device, loops=no, matmul=no        optional; what is left out is as on a full target
-//   graph @main(...) { ... }
+//   # target: unclaimed=device, placement=claimed, loops=no, matmul=no        optional; what is left out is as on a
+//   full target graph @main(...) { ... }
 //   ----
 //   graph @main(...) { ... }
 //

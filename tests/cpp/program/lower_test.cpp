@@ -31,6 +31,7 @@ Result<Program> lower_text(std::string_view text, const CallingConvention& calli
   }
   analysis::TargetOptions target;
   target.unclaimed = unclaimed;
+  target.weighs_crossings = false;
   auto passes = passes::run_pipeline(**graph, passes::kCompilePipeline, target);
   if (!passes) {
     return std::move(passes).error();

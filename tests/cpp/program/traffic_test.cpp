@@ -23,6 +23,7 @@ Program lowered(std::string_view text, const std::string& result, Place place) {
   }
   convention.results.emplace_back(ResultValue{result});
   analysis::TargetOptions target;
+  target.weighs_crossings = false;
   target.unclaimed = place == Place::kDevice ? analysis::UnclaimedPlace::kDevice : analysis::UnclaimedPlace::kHost;
   EXPECT_TRUE(passes::run_pipeline(**graph, passes::kCompilePipeline, target).ok());
   auto program = lower(**graph, convention, target);

@@ -21,7 +21,7 @@ def test_unknown_option_is_refused_with_the_nearest_name() -> None:
 
 
 def test_unknown_option_unlike_any_is_refused_with_all_names() -> None:
-    with pytest.raises(ValueError, match="unknown option 'zebra': the options are 'device', 'interpret'"):
+    with pytest.raises(ValueError, match="unknown option 'zebra': the options are 'device', 'placement', 'interpret'"):
         parse_options(None, {"zebra": 1})
 
 
@@ -51,6 +51,17 @@ def test_device_of_another_kind_is_refused(value: object) -> None:
 def test_interpret_that_is_no_truth_value_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="option 'interpret' is True or False"):
         parse_options(None, {"interpret": value})
+
+
+@pytest.mark.parametrize("value", ["weihged", True, None])
+def test_placement_that_does_not_exist_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="option 'placement' is 'weighed' or 'claimed', not"):
+        parse_options(None, {"placement": value})
+
+
+def test_misspelled_placement_is_told_the_nearest() -> None:
+    with pytest.raises(ValueError, match="did you mean 'weighed'"):
+        parse_options(None, {"placement": "weihged"})
 
 
 def test_device_without_an_index_is_the_reference_device() -> None:

@@ -89,6 +89,7 @@ class Outcome:
             "library_calls": totals.library_calls,
             "borrowed_kernels": totals.dispatched_on_device,
             "on_host": totals.dispatched_on_host,
+            "claimed_on_host": totals.left_on_host,
             "copies_to_device": crossings.to_device,
             "copies_to_host": crossings.to_host,
             "graph_breaks": len(self.report.breaks),

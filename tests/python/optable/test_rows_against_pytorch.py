@@ -221,7 +221,7 @@ def loops_of(cases: list[Case], folder: Path) -> tuple[ctypes.CDLL, dict[int, tu
     returns = ", ".join(f"%c{i}" for i in range(len(cases)))
     graph = f"graph @main({parameters}) {{\n{statements}\n  return {returns}\n}}\n"
     # The passes that leave every case a loop of its own.
-    passes = "mark-supported,layout-assign,cluster,fuse-elementwise"
+    passes = "mark-supported,layout-assign,cluster,place-clusters,fuse-elementwise"
     run = subprocess.run(
         [driver(), "--unclaimed", "device", "--passes", passes, "--emit", "host", "-"],
         input=graph,

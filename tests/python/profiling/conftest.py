@@ -26,7 +26,8 @@ class Mixed(nn.Module):
 @pytest.fixture
 def mixed(device: torch.device, fresh_compiles: None) -> Call:
     """Tensors on the host; compiled, and its weights kept on the device."""
-    model = torch.compile(Mixed(64).eval().requires_grad_(False), backend="tessiq", options={"device": device})
+    options = {"device": device, "placement": "claimed"}
+    model = torch.compile(Mixed(64).eval().requires_grad_(False), backend="tessiq", options=options)
     for _ in range(2):
         model(torch.randn(32, 64))
     return model
