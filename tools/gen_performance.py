@@ -87,14 +87,15 @@ def lengths_table(rows: Sequence[Row]) -> list[str]:
 def render(results: Path) -> str:
     """The whole page."""
     lines = [
-        "# Performance",
+        "# Measurements",
         "",
         "Written by `tools/gen_performance.py` from `bench/results/`: never edited. `./dev gpu --only bench` measures.",
         "",
-        "Clock: kernel execution (CUPTI), the sum over a call's kernels, medians. All contenders of a line ran in",
-        "turn in one process at one precision; results were checked before they were timed. *Copy* is a device copy",
-        "of the first input: GB/s counts the bytes one pass has to move, and the share is of that copy's rate. Peers",
-        "are eager and Inductor in its default mode; ratios of the better one below 1 are losses.",
+        "Clock: kernel execution (CUPTI), the sum over a call's kernels, medians. Contenders of a line ran in turn at",
+        "one precision, in one process where the title says no other; results were checked before they were timed.",
+        "*Copy* is a device copy of the first input: GB/s counts the bytes one pass has to move, and the share is of",
+        "that copy's rate. Peers are eager and Inductor in its default mode; ratios of the better one below 1 are",
+        "losses. How: [performance](../performance.md).",
     ]
     for part, title, laid_out in (
         ("bench_rows", "Rows, columns, copies", table),

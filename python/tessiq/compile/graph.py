@@ -20,7 +20,7 @@ from tessiq.compile.sizes import Unrepresentable
 _log = logging.getLogger("tessiq.compile")
 
 Direction = Literal["inference", "forward", "backward"]
-"""Which of AOTAutograd's graphs: one that needs no gradient, or one of the two halves of training."""
+"""Which of AOTAutograd's graphs it is; ``inference`` needs no gradient, the others are the halves of training."""
 
 
 @dataclass(frozen=True)

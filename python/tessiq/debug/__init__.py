@@ -60,7 +60,7 @@ def reduce(
         backward: also make the backward pass, and reduce its graph where the forward one does not fail.
 
     Returns:
-        What is left: ``script`` to run, ``ir`` for tessiq-opt, ``save(folder)`` for both.
+        What is left, with ``script`` to run, ``ir`` for tessiq-opt, ``save(folder)`` for both.
 
     Raises:
         ValueError: nothing fails; an option that does not exist; ``backward`` of outputs that need no gradient.

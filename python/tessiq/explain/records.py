@@ -21,7 +21,7 @@ LEFT_ON_HOST = frozenset({"nothing-to-compute", "not-worth-crossing"})
 
 
 VALUE_GUARDS = frozenset({"TENSOR_MATCH", "SHAPE_ENV", "EQUALS_MATCH", "CONSTANT_MATCH", "BOOL_MATCH", "NONE_MATCH"})
-"""Dynamo's kinds of guard that a caller meets: the others hold unless the program changes its own code or modules."""
+"""Dynamo's kinds of guard that a caller meets; the others hold unless the program changes its own code or modules."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where a compiled call's time goes: :func:`profile` for the budget of a call, :func:`time_kernels` for single kernels.
+"""Where a compiled call's time goes: :func:`tessiq.profile` for a call, :func:`tessiq.time_kernels` for its kernels.
 
 Every number says which clock it is by. ``host``: time on the calling thread, what issuing work costs. ``device``:
 between two events around one piece of work in a real call. ``back-to-back``: between two events around many launches

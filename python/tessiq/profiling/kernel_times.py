@@ -60,7 +60,7 @@ class KernelTimes:
 
     @property
     def back_to_back_us(self) -> float:
-        """The sum: the least the kernels of a call could take if the host issued everything at once."""
+        """The sum, which is the least the kernels of a call could take if the host issued everything at once."""
         return sum(one.back_to_back_us for one in self.rows)
 
     @property

@@ -78,7 +78,7 @@ class Profile:
 
     @property
     def wall_us(self) -> float:
-        """Time of the whole ``with`` block, by the host's clock: also what runs around compiled calls and outside."""
+        """Time of the whole ``with`` block, by the host's clock, with what runs around compiled calls and outside."""
         self.regions  # noqa: B018 - says what is wrong while recording
         return (self._end_ns - self._start_ns) / 1000
 
