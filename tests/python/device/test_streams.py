@@ -80,6 +80,7 @@ def test_memory_used_on_another_stream_is_held_back(device):
     other = torch.Stream(device=device)
     x = torch.ones(1 << 16, device=device)
     x.record_stream(other)
+    other.wait_stream(torch.tessiq.current_stream(device))
     with torch.tessiq.stream(other):
         y = x * 3
     del x
