@@ -34,6 +34,10 @@ class CompileOptions:
     placement: str = "weighed"
     interpret: bool = False
 
+    def as_given(self) -> dict[str, object]:
+        """The dictionary that ``torch.compile`` was given, for the text of a program that compiles alike."""
+        return {**vars(self), "device": str(self.device)}
+
 
 def _near(name: str, choices: tuple[str, ...]) -> str:
     matches = difflib.get_close_matches(name, choices, n=1)

@@ -69,5 +69,5 @@ def script_of(
         failure=failure,
         forward=textwrap.indent(module.code.strip(), "    "),
         inputs='torch.load(Path(__file__).with_name("inputs.pt"))' if from_file else made,
-        options={"device": str(options.device), "interpret": options.interpret},
+        options=options.as_given(),
     )

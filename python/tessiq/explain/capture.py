@@ -88,7 +88,7 @@ class Recorder:
             tessiq_version=tessiq.__version__,
             torch_version=torch.__version__,
             graphs=tuple(
-                GraphFacts(call, ceilings).report(one, two, _options_text(options))
+                GraphFacts(call, ceilings).report(one, two, repr((options or CompileOptions()).as_given()))
                 for call, one, two in zip(calls, first, both, strict=True)
             ),
             uncompiled=tuple(
@@ -155,8 +155,3 @@ def _own_backend(options: Mapping[str, object], timeline: Timeline) -> Callable[
             return compile_backend(module, example_inputs, options=options)
 
     return explained
-
-
-def _options_text(options: CompileOptions | None) -> str:
-    chosen = options or CompileOptions()
-    return repr({"device": str(chosen.device), "placement": chosen.placement, "interpret": chosen.interpret})

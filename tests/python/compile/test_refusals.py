@@ -64,6 +64,11 @@ def test_misspelled_placement_is_told_the_nearest() -> None:
         parse_options(None, {"placement": "weihged"})
 
 
+def test_options_written_down_give_the_same_options() -> None:
+    chosen = parse_options(None, {"device": tessiq.cpu, "placement": "claimed", "interpret": True})
+    assert parse_options(None, chosen.as_given()) == chosen
+
+
 def test_device_without_an_index_is_the_reference_device() -> None:
     assert parse_options(None, {"device": "tessiq"}).device == tessiq.cpu
     assert parse_options(None, None).device == tessiq.cpu
