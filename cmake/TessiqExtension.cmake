@@ -13,6 +13,8 @@ endif()
 Python_add_library(_C MODULE WITH_SOABI ${tessiq_extension_sources})
 get_property(tessiq_core_libraries GLOBAL PROPERTY TESSIQ_LIBRARIES)
 tessiq_link(_C ${tessiq_core_libraries} tessiq_torch)
+include(TessiqOperations)
+tessiq_add_operations(_C FOLDER "${PROJECT_SOURCE_DIR}/csrc/custom_ops")
 target_compile_definitions(_C PRIVATE
     TORCH_EXTENSION_NAME=_C
     TORCH_API_INCLUDE_EXTENSION_H
@@ -44,3 +46,4 @@ set_target_properties(_C PROPERTIES
 install(TARGETS _C LIBRARY DESTINATION tessiq COMPONENT python)
 
 include(TessiqBuildInfo)
+include(TessiqOperationPackage)

@@ -33,7 +33,8 @@ if(Python_EXECUTABLE)
         string(JSON TESSIQ_SITE_NVIDIA GET "${facts}" nvidia)
     elseif(TESSIQ_PYTORCH)
         message(FATAL_ERROR "PyTorch was not found in ${Python_EXECUTABLE}: ${why}\n"
-            "run ./dev setup, or build without it: -DTESSIQ_PYTORCH=OFF")
+            "name the Python that has it with -DPython_EXECUTABLE=; in tessiq's own tree, run ./dev setup or build "
+            "without PyTorch: -DTESSIQ_PYTORCH=OFF")
     endif()
 endif()
 

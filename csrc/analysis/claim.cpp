@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/arguments.h"
 #include "analysis/convolution.h"
+#include "analysis/custom_operation.h"
 #include "analysis/element_step.h"
 #include "analysis/index_map.h"
 #include "analysis/loop_access.h"
@@ -256,6 +258,28 @@ Claim claim_convolution(const ir::Node& node, const OpInfo& op, const TargetOpti
   return yes();
 }
 
+// What the launch function makes of the sizes is asked at each call, which the reference serves where it declines.
+Claim claim_custom(const ir::Node& node, const OpInfo& op) {
+  const Arguments given(node);
+  TensorArguments arguments;
+  for (int position = 0; position < given.count(); ++position) {
+    arguments.push_back(given.tensor(position));
+  }
+  const auto is_tensor = [](const ir::Value* value) { return value != nullptr; };
+  if (std::count_if(arguments.begin(), arguments.end(), is_tensor) != static_cast<int64_t>(node.operands().size())) {
+    return no("unknown-keyword", node.op() + " is given a tensor by keyword or in a list, which a kernel is not");
+  }
+  if (auto types = check_argument_types(op, arguments); !types) {
+    return no("element-type", types.error().message());
+  }
+  for (int i = 0; i < node.result_count(); ++i) {
+    if (!node.result(i)->type().is_packed()) {
+      return no("layout", named(*node.result(i)) + " is not packed, and the kernel of an operation writes packed");
+    }
+  }
+  return check_sizes(node);
+}
+
 Claim claim_other(const ir::Node& node, const OpInfo& op) {
   if (op.category == Category::kMovement) {
     return yes();  // a view computes nothing, whatever the elements are
@@ -298,6 +322,8 @@ Claim claim(const ir::Node& node, const TargetOptions& target, const ir::Graph* 
       return claim_matmul(node, *op, target);
     case Category::kConvolution:
       return claim_convolution(node, *op, target, definitions);
+    case Category::kCustom:
+      return claim_custom(node, *op);
     default:
       return claim_other(node, *op);
   }

@@ -12,5 +12,6 @@ void bind_profiling(pybind11::module_& module);
 void bind_compiler(pybind11::module_& module);
 void bind_report(pybind11::module_& module);
 void bind_installation(pybind11::module_& module);
+void bind_custom(pybind11::module_& module);
 
 }  // namespace tessiq::bindings

@@ -88,13 +88,15 @@ program::CallingConvention convention_from(const std::vector<InputTuple>& inputs
 
 std::shared_ptr<Recipe> compile(const std::shared_ptr<ir::Graph>& graph, const std::vector<InputTuple>& inputs,
                                 const py::list& results, int device, bool unclaimed_on_device, bool weighs_crossings,
-                                bool interpret, bool keep_ir, std::vector<bool> kept_inputs) {
+                                bool interpret, std::vector<std::string> rewrites, bool keep_ir,
+                                std::vector<bool> kept_inputs) {
   const program::CallingConvention convention = convention_from(inputs, results);
   pytorch::CompileOptions options;
   options.device = static_cast<DeviceIndex>(device);
   options.unclaimed = unclaimed_on_device ? analysis::UnclaimedPlace::kDevice : analysis::UnclaimedPlace::kHost;
   options.weighs_crossings = weighs_crossings;
   options.interpret = interpret;
+  options.rewrites = std::move(rewrites);
   options.keep_ir = keep_ir;
   options.kept_inputs = std::move(kept_inputs);
   auto recipe = [&] {
@@ -215,8 +217,8 @@ void bind_compiler(py::module_& module) {
       .def("counters", &counters)
       .def("drop_kept_inputs", [](CompiledGraph& graph) { graph.executor.kept_inputs().clear(); });
   module.def("compile_graph", &compile, py::arg("graph"), py::arg("inputs"), py::arg("results"), py::arg("device"),
-             py::arg("unclaimed_on_device"), py::arg("weighs_crossings"), py::arg("interpret"), py::arg("keep_ir"),
-             py::arg("kept_inputs"));
+             py::arg("unclaimed_on_device"), py::arg("weighs_crossings"), py::arg("interpret"), py::arg("rewrites"),
+             py::arg("keep_ir"), py::arg("kept_inputs"));
   module.def("kernel_counters", &kernel_counters);
   module.def("has_kernel", [](const std::string& op) {
     const optable::OpInfo* row = optable::find_op(op);

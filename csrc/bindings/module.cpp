@@ -14,4 +14,5 @@ PYBIND11_MODULE(_C, module) {
   tessiq::bindings::bind_compiler(module);
   tessiq::bindings::bind_report(module);
   tessiq::bindings::bind_installation(module);
+  tessiq::bindings::bind_custom(module);
 }

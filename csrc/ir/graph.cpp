@@ -160,6 +160,23 @@ Result<Node*> Graph::add_node(std::string op, std::vector<Value*> operands, Attr
   return node;
 }
 
+Result<void> Graph::respell(Node* node, std::string op, std::vector<Value*> operands, AttributeMap attributes) {
+  TESSIQ_RETURN_IF_ERROR(check_new_node(op, operands, attributes, {}, node));
+  for (size_t i = node->operands_.size(); i > 0; --i) {
+    remove_use(node->operands_[i - 1], node, static_cast<int>(i - 1));
+  }
+  node->op_ = std::move(op);
+  node->operands_ = std::move(operands);
+  for (size_t i = 0; i < node->operands_.size(); ++i) {
+    add_use(node->operands_[i], node, static_cast<int>(i));
+  }
+  node->attributes_.clear();
+  for (auto& [key, attribute] : attributes) {
+    node->attributes_.emplace(key, normalized(std::move(attribute)));
+  }
+  return {};
+}
+
 Result<void> Graph::define_symbol(SymbolDefinition definition) {
   const std::string& name = definition.name;
   if (!is_symbol_name(name)) {

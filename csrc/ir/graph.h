@@ -127,6 +127,9 @@ class Graph {
   void set_results(std::vector<Value*> results);
   bool is_result(const Value* value) const;
 
+  // The same results by another operation: they keep their names, types and readers, the node its location and place.
+  // Refuses operands of another graph. The operands have to be defined before the node.
+  Result<void> respell(Node* node, std::string op, std::vector<Value*> operands, AttributeMap attributes);
   // Refuses while a result is read or returned, naming the readers.
   Result<void> erase_node(Node* node);
   // Moves uses and graph results. Returns whether anything moved. Types may differ only in layout.

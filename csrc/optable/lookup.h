@@ -55,6 +55,12 @@ struct ExpressionCase {
   std::string_view expression = {};
 };
 
+// Of a custom operation: the argument at this position keeps an element type of its own.
+struct ArgumentType {
+  int position = 0;
+  ir::ElementType type = ir::ElementType::kInt64;
+};
+
 struct OpInfo {
   std::string_view name = {};               // the short spelling: "add"
   std::vector<std::string_view> aten = {};  // PyTorch's: "aten.add.Tensor"
@@ -76,6 +82,7 @@ struct OpInfo {
   bool rounds = false;               // the result is rounded to its type even inside a loop: an explicit cast
   Combine combine = Combine::kNone;  // of a reduction the backend runs
   IndexMap index_map = IndexMap::kNone;
+  std::vector<ArgumentType> argument_types = {};  // custom operations; the others have operand 0's type
   // Keyword arguments that do not change what is computed ("dtype" where the result type already says it).
   std::vector<std::string_view> ignored_keywords = {};
 

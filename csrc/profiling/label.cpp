@@ -38,6 +38,7 @@ class Namer {
     return {value(matmul.target), "matmul", {value(matmul.target)}};
   }
   Label operator()(const program::Convolution& convolution) const { return dispatched(convolution.otherwise); }
+  Label operator()(const program::Custom& custom) const { return dispatched(custom.otherwise); }
   Label operator()(const program::Pack& pack) const { return {value(pack.target), "pack", {value(pack.target)}}; }
   Label operator()(const program::Dispatch& dispatch) const { return dispatched(dispatch); }
   // Metadata only: never a region of their own.

@@ -60,6 +60,13 @@ class ArenaUsers {
       }
     }
   }
+  void operator()(const Custom& custom) {
+    for (const Slot slot : custom.otherwise.targets) {
+      if (slot != kNoSlot) {
+        written(slot);
+      }
+    }
+  }
   void operator()(const Pack& pack) { written(pack.target); }
   void operator()(const Dispatch& dispatch) {
     if (!dispatch.may_keep_operands) {

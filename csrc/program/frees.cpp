@@ -51,6 +51,7 @@ struct SlotsOf {
     }
   }
   void operator()(const Convolution& convolution) const { (*this)(convolution.otherwise); }
+  void operator()(const Custom& custom) const { (*this)(custom.otherwise); }
   void operator()(const Free&) const {}
 };
 

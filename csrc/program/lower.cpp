@@ -139,6 +139,9 @@ Result<void> Lowering::lower_node(const ir::Node& node) {
     if (row != nullptr && row->category == optable::Category::kConvolution) {
       return lower_convolution(node);
     }
+    if (row != nullptr && row->category == optable::Category::kCustom) {
+      return lower_custom(node);
+    }
     if (row != nullptr && row->category == optable::Category::kCopy) {
       return lower_pack(node);
     }

@@ -151,6 +151,20 @@ Result<void> Lowering::lower_convolution(const ir::Node& node) {
   return {};
 }
 
+Result<void> Lowering::lower_custom(const ir::Node& node) {
+  TESSIQ_ASSIGN_OR_RETURN(Dispatch dispatch, dispatch_of(node, Place::kDevice));
+  // A kernel writes every result, also one that nothing reads.
+  for (int i = 0; i < node.result_count(); ++i) {
+    Slot& target = dispatch.targets[static_cast<size_t>(i)];
+    if (target == kNoSlot) {
+      TESSIQ_ASSIGN_OR_RETURN(target, define(node.result(i), Place::kDevice));
+    }
+  }
+  program_.instructions.emplace_back(Custom{std::move(dispatch)});
+  record(node, Fate::kCustom, std::string(node.name()));
+  return {};
+}
+
 Result<void> Lowering::lower_views(const ir::Node& node, const ir::SizeList& offsets) {
   if (offsets.size() != static_cast<size_t>(node.result_count())) {
     return internal("one view offset a result was expected");
@@ -270,6 +284,24 @@ void Lowering::record(const ir::Node& node, Fate fate, std::string kernel) {
   }
   program_.fates.push_back(
       {std::string(node.name()), node.op(), fate, std::move(kernel), moved_, std::move(reason), node.location()});
+  record_absorbed(text_attribute(node, "tessiq.absorbed"), program_.fates.back());
+}
+
+// By copy: the one they went into is in the list that grows.
+void Lowering::record_absorbed(std::string_view absorbed, NodeFate into) {
+  if (into.fate != Fate::kDispatchedOnDevice && into.fate != Fate::kDispatchedOnHost) {
+    into.fate = Fate::kFusedAway;
+    into.kernel = into.kernel.empty() ? into.node : into.kernel;
+    into.moves_inputs = false;
+  }
+  while (!absorbed.empty()) {
+    const size_t end = std::min(absorbed.find(", "), absorbed.size());
+    const size_t space = absorbed.find(' ');
+    into.node = absorbed.substr(0, space);
+    into.op = absorbed.substr(space + 1, end - space - 1);
+    program_.fates.push_back(into);
+    absorbed.remove_prefix(std::min(end + 2, absorbed.size()));
+  }
 }
 
 }  // namespace tessiq::program

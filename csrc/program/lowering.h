@@ -26,6 +26,7 @@ class Lowering {
   Result<void> lower_group(const ir::Node& node, int64_t group);
   Result<void> lower_matmul(const ir::Node& node);
   Result<void> lower_convolution(const ir::Node& node);
+  Result<void> lower_custom(const ir::Node& node);
   Result<void> lower_views(const ir::Node& node, const ir::SizeList& offsets);
   Result<void> lower_pack(const ir::Node& node);
   Result<void> lower_dispatch(const ir::Node& node);
@@ -47,6 +48,8 @@ class Lowering {
   Result<Argument> argument(const ir::Attribute& attribute);
   Result<Argument> list_argument(const ir::Node& node, const ir::SizeList& members, size_t& next, Place place);
   void record(const ir::Node& node, Fate fate, std::string kernel = {});
+  // The nodes that a rewrite put into another: what computes that computes them too.
+  void record_absorbed(std::string_view absorbed, NodeFate into);
 
   const ir::Graph& graph_;
   const CallingConvention& convention_;

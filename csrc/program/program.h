@@ -119,17 +119,24 @@ struct Convolution {
   std::vector<Slot> targets;
   Dispatch otherwise;  // the same work as PyTorch's operator, for a device without a library and for what one refuses
 };
+// A custom operation's kernel, where its launch function takes the call. Targets are allocated before it runs.
+struct Custom {
+  Dispatch otherwise;  // the operation through the dispatcher, for every other call
+};
 // Drops slots nothing reads any more, so that the allocator can reuse their memory.
 struct Free {
   std::vector<Slot> slots;
 };
 
-using Instruction = std::variant<Move, Launch, Matmul, Convolution, View, Pack, Dispatch, Free>;
+using Instruction = std::variant<Move, Launch, Matmul, Convolution, Custom, View, Pack, Dispatch, Free>;
 
 // The operator call that an instruction is, or may come down to; null where there is none.
 inline const Dispatch* dispatch_in(const Instruction& instruction) {
-  const auto* convolution = std::get_if<Convolution>(&instruction);
-  return convolution != nullptr ? &convolution->otherwise : std::get_if<Dispatch>(&instruction);
+  if (const auto* convolution = std::get_if<Convolution>(&instruction)) {
+    return &convolution->otherwise;
+  }
+  const auto* custom = std::get_if<Custom>(&instruction);
+  return custom != nullptr ? &custom->otherwise : std::get_if<Dispatch>(&instruction);
 }
 
 struct InputSpec {
@@ -150,13 +157,22 @@ struct OutputSize {
 using Output = std::variant<OutputNone, OutputSlot, OutputSize>;
 
 // What became of one operation of the imported graph, for reports and tests.
-enum class Fate : uint8_t { kLaunched, kFusedAway, kLibrary, kView, kPacked, kDispatchedOnDevice, kDispatchedOnHost };
+enum class Fate : uint8_t {
+  kLaunched,
+  kFusedAway,
+  kLibrary,
+  kCustom,
+  kView,
+  kPacked,
+  kDispatchedOnDevice,
+  kDispatchedOnHost
+};
 
 struct NodeFate {
   std::string node;
   std::string op;
   Fate fate = Fate::kDispatchedOnHost;
-  std::string kernel;  // kLaunched, kFusedAway: the value its kernel ends in
+  std::string kernel;  // kLaunched, kFusedAway, kCustom: the value its kernel ends in
   bool moves_inputs = false;
   std::string reason;    // "id: text" where no kernel of ours runs it; the id is a claim's or placement's
   std::string location;  // the user's file and line, where known

@@ -63,6 +63,9 @@ class Writer {
   void operator()(const Convolution& convolution) {
     line("  convolution " + list(convolution.otherwise.targets) + " = " + call(convolution.otherwise));
   }
+  void operator()(const Custom& custom) {
+    line("  custom " + list(custom.otherwise.targets) + " = " + call(custom.otherwise));
+  }
   void operator()(const Dispatch& dispatch) {
     line("  dispatch " + list(dispatch.targets) + " = " + call(dispatch) + " on " +
          (dispatch.place == Place::kDevice ? "device" : "host"));
@@ -198,6 +201,8 @@ std::string_view fate_name(Fate fate) {
       return "fused";
     case Fate::kLibrary:
       return "library";
+    case Fate::kCustom:
+      return "custom";
     case Fate::kView:
       return "view";
     case Fate::kPacked:

@@ -42,6 +42,12 @@ class Counter {
     result.operations = once * static_cast<double>(result.writes.size());
     return result;
   }
+  Traffic operator()(const Custom& custom) const {
+    Traffic result = (*this)(custom.otherwise);
+    result.kind = "custom";
+    result.place = Place::kDevice;
+    return result;
+  }
   Traffic operator()(const View& view) const { return touching("view", {view.source}, {view.target}); }
   Traffic operator()(const Pack& pack) const { return touching("pack", {pack.source}, {pack.target}); }
   Traffic operator()(const Dispatch& dispatch) const {

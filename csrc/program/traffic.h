@@ -14,9 +14,9 @@
 namespace tessiq::program {
 
 struct Traffic {
-  std::string_view
-      kind;          // as the program's text names it: move, launch, matmul, convolution, view, pack, dispatch, free
-  std::string name;  // the kernel's, or the operator's; empty for the others
+  // As the program's text names it: move, launch, matmul, convolution, custom, view, pack, dispatch, free.
+  std::string_view kind;
+  std::string name;              // the kernel's, or the operator's; empty for the others
   Place place = Place::kDevice;  // of what it writes; of a move: where it leads
   std::vector<Slot> reads;
   std::vector<Slot> writes;

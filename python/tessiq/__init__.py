@@ -13,11 +13,16 @@ from tessiq.device import register as _register  # noqa: E402
 
 _register.register()
 
+from tessiq import operations as _operations  # noqa: E402
+
+_operations.register()
+
 from tessiq.config import config  # noqa: E402
 from tessiq.debug import compare, reduce  # noqa: E402
 from tessiq.device.fallback import fallbacks, reset_fallbacks  # noqa: E402
 from tessiq.device.names import cpu, device_count, gpu, gpu_at, is_available  # noqa: E402
 from tessiq.explain import Report, explain  # noqa: E402
+from tessiq.operations import check_operations, load_operations  # noqa: E402
 from tessiq.profiling import KernelTimes, Profile, profile, profile_cost, time_kernels  # noqa: E402
 
 __version__: str = _C.__version__
@@ -27,6 +32,7 @@ __all__ = [
     "Profile",
     "Report",
     "__version__",
+    "check_operations",
     "compare",
     "config",
     "cpu",
@@ -36,6 +42,7 @@ __all__ = [
     "gpu",
     "gpu_at",
     "is_available",
+    "load_operations",
     "profile",
     "profile_cost",
     "reduce",

@@ -84,7 +84,9 @@ class Copy:
         """Build what the tests of these mutations run."""
         targets = sorted({program(one.test) for one in mutations if one.build == "core"})
         extension = any(one.build == "extension" for one in mutations)
-        return (not targets or self.build("core", targets)) and (not extension or self.build("dev", ["_C"]))
+        return (not targets or self.build("core", targets)) and (
+            not extension or self.build("dev", ["_C", "tessiq_test_operations"])
+        )
 
     def outcome(self, test: str) -> Outcome:
         """What became of the test."""

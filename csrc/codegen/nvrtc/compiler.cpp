@@ -77,7 +77,7 @@ Result<std::string> version() {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-Result<std::string> compile(const std::string& source, const std::string& architecture) {
+Result<std::string> compile(const std::string& source, const std::string& architecture, std::string_view what) {
   TESSIQ_ASSIGN_OR_RETURN(const NvrtcApi* nvrtc, api());
   nvrtcProgram handle = nullptr;
   TESSIQ_RETURN_IF_ERROR(
@@ -97,8 +97,8 @@ Result<std::string> compile(const std::string& source, const std::string& archit
   }
   const nvrtcResult status = nvrtc->nvrtcCompileProgram(handle, static_cast<int>(pointers.size()), pointers.data());
   if (status != NVRTC_SUCCESS) {
-    return external("NVRTC refused generated code for " + architecture + ": " + nvrtc->nvrtcGetErrorString(status) +
-                    "\n" + log_of(*nvrtc, handle));
+    return external("NVRTC refused " + std::string(what) + " for " + architecture + ": " +
+                    nvrtc->nvrtcGetErrorString(status) + "\n" + log_of(*nvrtc, handle));
   }
   const bool machine_code = architecture.starts_with("sm_");
   size_t size = 0;

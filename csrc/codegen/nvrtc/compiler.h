@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/result.h"
@@ -25,8 +26,9 @@ Result<std::vector<int>> supported_architectures();
 // "13.0": part of a cache key, as another version makes other code of the same text.
 Result<std::string> version();
 
-// A cubin for "sm_..", PTX for "compute_..". kExternal with NVRTC's whole log where it refuses: nobody wrote the text
-// by hand, and the log's line numbers are the way into it.
-Result<std::string> compile(const std::string& source, const std::string& architecture);
+// A cubin for "sm_..", PTX for "compute_..". kExternal with NVRTC's whole log where it refuses, saying what it refused:
+// the log's line numbers are the way into the text.
+Result<std::string> compile(const std::string& source, const std::string& architecture,
+                            std::string_view what = "generated code");
 
 }  // namespace tessiq::nvrtc

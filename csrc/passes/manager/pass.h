@@ -26,15 +26,17 @@ class Pass {
   virtual Result<bool> run(ir::Graph& graph, const TargetOptions& target) = 0;
 };
 
-using PassFactory = std::unique_ptr<Pass> (*)();
+using PassFactory = std::function<std::unique_ptr<Pass>()>;
 
 struct PassInfo {
   std::string name;
   std::string description;
 };
 
-// Called by TESSIQ_REGISTER_PASS. Aborts on a name already taken: two passes would answer to one word.
-bool register_pass(PassFactory factory);
+// Called by TESSIQ_REGISTER_PASS, and at run time for custom operations, while other threads may compile. Aborts on a
+// name already taken: two passes would answer to one word.
+bool register_pass(const PassFactory& factory);
+bool has_pass(std::string_view name);
 std::vector<PassInfo> registered_passes();  // by name
 // kNotFound lists the passes that exist and the nearest name.
 Result<std::unique_ptr<Pass>> create_pass(std::string_view name);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 
 #include "passes/manager/pass.h"
 #include "support/nearest_name.h"
@@ -16,17 +17,23 @@ struct Registered {
 };
 
 // A function's static: initialisers of other files register before this file's own globals would exist.
-std::map<std::string, Registered, std::less<>>& registry() {
-  static std::map<std::string, Registered, std::less<>> passes;
-  return passes;
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Registered, std::less<>> passes;
+};
+
+Registry& registry() {
+  static Registry instance;
+  return instance;
 }
 
 }  // namespace
 
-bool register_pass(PassFactory factory) {
+bool register_pass(const PassFactory& factory) {
   const std::unique_ptr<Pass> pass = factory();
+  const std::lock_guard lock(registry().mutex);
   const bool is_new =
-      registry().try_emplace(std::string(pass->name()), factory, std::string(pass->description())).second;
+      registry().passes.try_emplace(std::string(pass->name()), factory, std::string(pass->description())).second;
   if (!is_new) {
     std::fprintf(stderr, "tessiq: two passes are named \"%s\"\n", std::string(pass->name()).c_str());
     std::abort();
@@ -34,22 +41,29 @@ bool register_pass(PassFactory factory) {
   return is_new;
 }
 
+bool has_pass(std::string_view name) {
+  const std::lock_guard lock(registry().mutex);
+  return registry().passes.contains(name);
+}
+
 std::vector<PassInfo> registered_passes() {
+  const std::lock_guard lock(registry().mutex);
   std::vector<PassInfo> passes;
-  for (const auto& [name, registered] : registry()) {
+  for (const auto& [name, registered] : registry().passes) {
     passes.push_back({name, registered.description});
   }
   return passes;
 }
 
 Result<std::unique_ptr<Pass>> create_pass(std::string_view name) {
-  const auto found = registry().find(name);
-  if (found != registry().end()) {
+  const std::lock_guard lock(registry().mutex);
+  const auto found = registry().passes.find(name);
+  if (found != registry().passes.end()) {
     return found->second.factory();
   }
   std::vector<std::string> names;
   std::string list;
-  for (const auto& [registered_name, registered] : registry()) {
+  for (const auto& [registered_name, registered] : registry().passes) {
     names.push_back(registered_name);
     list += (list.empty() ? "" : ", ") + registered_name;
   }

@@ -255,12 +255,17 @@ PreparedCall::PreparedCall(const program::Dispatch& dispatch, c10::Device device
               " was given an argument that its schema does not have");
 }
 
-std::vector<at::Tensor> PreparedCall::call(Registers& registers, const std::vector<int64_t>& sizes) const {
-  torch::jit::Stack stack(template_);
+std::vector<c10::IValue> PreparedCall::arguments(Registers& registers, const std::vector<int64_t>& sizes) const {
+  std::vector<c10::IValue> values(template_);
   const Conversion conversion(&registers, sizes, c10::Device(c10::DeviceType::CPU));
   for (const Patch& patch : patches_) {
-    stack[patch.position] = conversion.convert(patch.argument, patch.type);
+    values[patch.position] = conversion.convert(patch.argument, patch.type);
   }
+  return values;
+}
+
+std::vector<at::Tensor> PreparedCall::call(Registers& registers, const std::vector<int64_t>& sizes) const {
+  torch::jit::Stack stack(arguments(registers, sizes));
   op_.callBoxed(stack);
   std::vector<at::Tensor> results;
   for (const c10::IValue& value : stack) {

@@ -17,6 +17,8 @@ class PreparedCall {
   // Raises where the operator does not exist or an argument does not fit its schema.
   PreparedCall(const program::Dispatch& dispatch, c10::Device device);
 
+  // One value an argument of the operator's schema.
+  std::vector<c10::IValue> arguments(Registers& registers, const std::vector<int64_t>& sizes) const;
   // Raises what the operator raises. Results that are lists are flattened.
   std::vector<at::Tensor> call(Registers& registers, const std::vector<int64_t>& sizes) const;
 

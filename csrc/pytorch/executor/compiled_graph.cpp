@@ -6,7 +6,9 @@
 
 #include "codegen/libraries/convolution.h"
 #include "ir/text/text.h"
+#include "pytorch/custom/operation.h"
 #include "pytorch/device/identity.h"
+#include "pytorch/executor/custom.h"
 #include "support/log.h"
 
 namespace tessiq::pytorch {
@@ -35,6 +37,24 @@ analysis::TargetOptions target_of(const CompileOptions& options, bool has_compil
   return target;
 }
 
+// Rewrites look for operations as they were imported; what is replaced must be gone before claims are made. What is
+// interpreted runs what the graph says.
+std::string pipeline_of(const CompileOptions& options) {
+  std::string pipeline;
+  if (options.interpret) {
+    return std::string(passes::kCompilePipeline);
+  }
+  for (const std::string& name : options.rewrites) {
+    pipeline += name + ",";
+  }
+  for (const custom::Operation* operation : custom::operations()) {
+    if (operation->replaces_in_graphs()) {
+      pipeline += passes::replacement_pass_name(operation->name) + ",";
+    }
+  }
+  return pipeline + std::string(passes::kCompilePipeline);
+}
+
 // One attempt with the given target. `graph` is changed.
 Result<std::shared_ptr<Recipe>> attempt(ir::Graph& graph, const program::CallingConvention& convention,
                                         const CompileOptions& options, bool has_compiler) {
@@ -45,13 +65,14 @@ Result<std::shared_ptr<Recipe>> attempt(ir::Graph& graph, const program::Calling
   passes::PipelineOptions pipeline;
   pipeline.keep_ir = options.keep_ir;
   pipeline.verify_each = TESSIQ_CHECKS != 0;
-  TESSIQ_ASSIGN_OR_RETURN(recipe->passes, passes::run_pipeline(graph, passes::kCompilePipeline, target, pipeline));
+  TESSIQ_ASSIGN_OR_RETURN(recipe->passes, passes::run_pipeline(graph, pipeline_of(options), target, pipeline));
   recipe->final = ir::print(graph);
   TESSIQ_ASSIGN_OR_RETURN(recipe->program, program::lower(graph, convention, target));
   recipe->pass_milliseconds = pass_time.milliseconds();
 
   const Stopwatch kernel_time;
   TESSIQ_ASSIGN_OR_RETURN(recipe->kernels, codegen::compile_loops(device_at(options.device), recipe->program.kernels));
+  TESSIQ_RETURN_IF_ERROR(load_custom_kernels(recipe->program, options.device));
   recipe->kernel_milliseconds = kernel_time.milliseconds();
   recipe->device = options.device;
   recipe->kept_inputs = options.kept_inputs;

@@ -20,7 +20,8 @@ struct CompileOptions {
   bool weighs_crossings = true;
   // Claims nothing: every operation goes through PyTorch. The oracle the compiled result is compared with.
   bool interpret = false;
-  bool keep_ir = false;  // the graph after every pass, for reports
+  std::vector<std::string> rewrites;  // patterns of custom operations to look for, by name
+  bool keep_ir = false;               // the graph after every pass, for reports
   std::vector<bool> kept_inputs;
 };
 

@@ -14,6 +14,7 @@
 #include "pytorch/device/identity.h"
 #include "pytorch/device/raise.h"
 #include "pytorch/executor/convolution.h"
+#include "pytorch/executor/custom.h"
 #include "pytorch/executor/matmul.h"
 
 namespace tessiq::pytorch {
@@ -166,6 +167,19 @@ struct Step {
       return;
     }
     region.becomes(Kind::kInterpreted);
+    ++executor.counters_.dispatches_on_device;
+  }
+
+  void operator()(const program::Custom& custom) const {
+    const OpenRegion region(log, Kind::kKernel, index);
+    const auto queue = [&] { return run_custom(custom, *executor.calls_[index], registers, sizes, executor.device_); };
+    if (queue()) {
+      value_or_raise(region.repeat([&] { return queue(), Result<void>{}; }));
+      ++executor.counters_.launches;
+      return;
+    }
+    region.becomes(Kind::kInterpreted);
+    call_operator(custom.otherwise);
     ++executor.counters_.dispatches_on_device;
   }
 

@@ -12,7 +12,9 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._prims_common import suggest_memory_format
 
+from tessiq import _C
 from tessiq.compile.batch_norm import batch_norm, batch_norm_backward, batch_norm_with_update
+from tessiq.compile.element_types import ELEMENT_TYPES
 from tessiq.compile.recurrent import lstm_layer, lstm_layer_backward
 from tessiq.device.encoder_layer import encoder_layer
 
@@ -196,6 +198,30 @@ def _fused_attention_backward(
     return *results, None
 
 
+def _whole_where_replaced(decomposition: Decomposition, kept: frozenset[torch.dtype]) -> Decomposition:
+    """The entry of an operator that a custom operation replaces: whole for the types that operation declares."""
+
+    def whole_or_in_pieces(*args: object, **kwargs: object) -> object:
+        first = next((one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor)), None)
+        if first is not None and first.dtype in kept:
+            return NotImplemented
+        return decomposition(*args, **kwargs)
+
+    return whole_or_in_pieces
+
+
+def _keep_replaced(table: dict[torch._ops.OperatorBase, Decomposition]) -> None:
+    for operation in _C.operations():
+        if not operation["replaces_in_graphs"]:
+            continue
+        namespace, _, name = operation["replaces"].partition("::")
+        packet, _, overload = name.partition(".")
+        replaced = getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
+        if replaced in table:
+            kept = frozenset(one for one, name in ELEMENT_TYPES.items() if name in operation["element_types"])
+            table[replaced] = _whole_where_replaced(table[replaced], kept)
+
+
 def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     """A fresh table for one compile, since AOTAutograd changes the one it is given."""
     table: dict[torch._ops.OperatorBase, Decomposition] = dict(core_aten_decompositions())
@@ -222,4 +248,5 @@ def decomposition_table() -> dict[torch._ops.OperatorBase, Decomposition]:
     # PyTorch's entry gives the weights where the operator's backward reads their log-sum-exp: training would go wrong.
     table.pop(_aten._scaled_dot_product_flash_attention_for_cpu.default, None)
     table[_aten._transformer_encoder_layer_fwd.default] = encoder_layer
+    _keep_replaced(table)
     return table

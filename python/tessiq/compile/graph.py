@@ -131,6 +131,7 @@ def _compile(
             unclaimed_on_device=placement.on_device,
             weighs_crossings=options.placement == "weighed",
             interpret=options.interpret,
+            rewrites=list(options.rewrites),
             keep_ir=keep_ir,
             kept_inputs=[position in kept for position, _ in enumerate(imported.inputs)],
         )

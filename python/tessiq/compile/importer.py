@@ -12,21 +12,9 @@ import torch
 from torch import fx
 
 from tessiq import _C
+from tessiq.compile.element_types import ELEMENT_TYPES
 from tessiq.compile.recipes import attribute_of
 from tessiq.compile.sizes import Extent, SizeNames, Unrepresentable
-
-_ELEMENT_TYPES: dict[torch.dtype, str] = {
-    torch.bool: "bool",
-    torch.uint8: "u8",
-    torch.int8: "i8",
-    torch.int16: "i16",
-    torch.int32: "i32",
-    torch.int64: "i64",
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.float32: "f32",
-    torch.float64: "f64",
-}
 
 TensorType = tuple[str, list[Extent], list[Extent] | None]
 Argument = object  # what an attribute may be: checked by the builder, which refuses the rest
@@ -148,7 +136,7 @@ class Importer:
             raise Unrepresentable(f"{name} is not a plain strided tensor")
         if value.is_conj() or value.is_neg():
             raise Unrepresentable(f"{name} is a lazily conjugated or negated view")
-        element = _ELEMENT_TYPES.get(value.dtype)
+        element = ELEMENT_TYPES.get(value.dtype)
         if element is None:
             raise Unrepresentable(f"{name} has element type {value.dtype}")
         return (element, self._extents(value.shape), self._layout(value))

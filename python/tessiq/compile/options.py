@@ -1,7 +1,7 @@
 """What ``torch.compile(..., backend="tessiq", options={...})`` accepts, checked when the backend first runs."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -28,11 +28,14 @@ class CompileOptions:
             copies to the GPU and back stay on the host. ``"claimed"``: every operation tessiq has a kernel for goes.
         interpret: run every operation through PyTorch, with no kernel of tessiq's own. Slow; the oracle to compare
             with.
+        rewrites: custom operations whose computation is looked for in the graph and replaced by a call of them. A
+            rewrite can change results in the last bits, so it runs only where it is named.
     """
 
     device: torch.device = cpu
     placement: str = "weighed"
     interpret: bool = False
+    rewrites: tuple[str, ...] = ()
 
     def as_given(self) -> dict[str, object]:
         """The dictionary that ``torch.compile`` was given, for the text of a program that compiles alike."""
@@ -61,6 +64,19 @@ def _device(value: object) -> torch.device:
     return torch.device("tessiq", index)
 
 
+def _rewrites(value: object) -> tuple[str, ...]:
+    known = tuple(entry["name"] for entry in _C.operations() if entry["has_pattern"])
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ValueError(f"option 'rewrites' is a list of names such as ['rms_norm'], not {value!r}")
+    for name in value:
+        if name not in known:
+            raise ValueError(
+                f"option 'rewrites': no custom operation with a pattern is named {name!r}{_near(str(name), known)}: "
+                f"the rewrites are {', '.join(map(repr, known))}"
+            )
+    return tuple(dict.fromkeys(value))
+
+
 def parse_options(mode: str | None, options: Mapping[str, object] | None) -> CompileOptions:
     """The options of a compile, from what ``torch.compile`` passes on.
 
@@ -87,4 +103,5 @@ def parse_options(mode: str | None, options: Mapping[str, object] | None) -> Com
         device=_device(values.get("device", "tessiq:0")),
         placement=placement,
         interpret=interpret,
+        rewrites=_rewrites(values.get("rewrites", ())),
     )

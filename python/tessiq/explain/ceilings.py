@@ -62,6 +62,7 @@ def _operations(index: int, element: str, size: int) -> float:
         unclaimed_on_device=True,
         weighs_crossings=False,
         interpret=False,
+        rewrites=[],
         keep_ir=False,
         kept_inputs=[False],
     )

@@ -66,6 +66,7 @@ def _totals(report: Report) -> dict[str, str]:
         "claimed": f"{totals.claimed} of {totals.computing}",
         "kernels": str(totals.kernels),
         "library calls": str(totals.library_calls),
+        "custom kernels": str(totals.custom_kernels),
         "through PyTorch on the device": str(totals.dispatched_on_device),
         "through PyTorch on the host": str(totals.dispatched_on_host),
         "copies to the device a call": f"{later.to_device} ({bytes_text(later.bytes_to_device)})",

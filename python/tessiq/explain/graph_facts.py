@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import torch
 from torch import fx
@@ -98,7 +99,7 @@ class GraphFacts:
             device=self._device,
             recipe="from memory" if self._call.times.from_memory else "compiled",
             operations=operations,
-            kernels=(*self._generated(), *self._library()),
+            kernels=(*self._generated(), *self._library(), *self._custom()),
             passes=tuple(self._passes()),
             fx=tuple(fx_node(node) for node in self._call.module.graph.nodes),
             imported_ir=compiled.imported_ir,
@@ -155,10 +156,21 @@ class GraphFacts:
                 symbolic = any(self._slots[slot]["symbolic"] for slot in (*step["reads"], *step["writes"]))
                 yield self._kernel(step, "library", (reads, writes, writes[:1]), symbolic, ("", ""), ())
 
+    def _custom(self) -> Iterator[Kernel]:
+        """Kernels of custom operations, with what a rewrite put into them."""
+        fates = [(one["node"], one["fate"], one["kernel"]) for one in self._compiled.fates()]
+        calls = [node for node, fate, _ in fates if fate == "custom"]
+        steps = [step for step in self._steps if step["kind"] == "custom"]
+        for node, step in zip(calls, steps, strict=True):
+            absorbed = (other for other, fate, kernel in fates if fate == "fused" and kernel == node)
+            symbolic = any(self._slots[slot]["symbolic"] for slot in (*step["reads"], *step["writes"]))
+            values = self._values(step["reads"]), self._values(step["writes"]), (*absorbed, node)
+            yield self._kernel(step, "custom", values, symbolic, ("", ""), ())
+
     def _kernel(
         self,
         step: "_C.InstructionRecord",
-        kind: str,
+        kind: Literal["fused", "library", "custom"],
         values: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
         symbolic: bool,
         texts: tuple[str, str],
@@ -169,7 +181,7 @@ class GraphFacts:
         memory, compute = self._bounds(step, element)
         return Kernel(
             name=step["name"] if kind == "fused" else writes[0],
-            kind="fused" if kind == "fused" else "library",
+            kind=kind,
             reads=reads,
             writes=writes,
             covers=covers,

@@ -96,8 +96,9 @@ def source_pane(graph: GraphReport, *, once: bool) -> Markup:
     parts: list[Markup] = []
     spelled = {re.sub(r"\W", "_", name): name for name in _value_names(graph)}
     for kernel in graph.kernels:
-        if kernel.kind == "library":
-            head = Markup('<span class="co">// library call, covers </span>') + _covered(kernel)
+        if kernel.kind != "fused":
+            what = "library call" if kernel.kind == "library" else "kernel of a custom operation"
+            head = Markup('<span class="co">// {}, covers </span>').format(what) + _covered(kernel)
             parts.append(head)
             continue
         head = Markup('<span class="co">// kernel %{}, covers </span>').format(kernel.name) + _covered(kernel)

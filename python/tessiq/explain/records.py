@@ -10,7 +10,7 @@ from typing import Literal
 Direction = Literal["inference", "forward", "backward"]
 """As :data:`tessiq.compile.graph.Direction`; written again so that reading a saved report imports no compiler."""
 
-COMPUTED_BY_US = frozenset({"launched", "fused", "library"})
+COMPUTED_BY_US = frozenset({"launched", "fused", "library", "custom"})
 """Fates of operations whose result a kernel of tessiq's or a library call of its choosing computes."""
 
 DISPATCHED = frozenset({"dispatched on device", "dispatched on host"})
@@ -47,7 +47,7 @@ class Operation:
     Attributes:
         node: its name in the graph.
         op: PyTorch's name of it.
-        fate: as the program names it: launched, fused, library, view, packed, dispatched on device or on host.
+        fate: as the program names it: launched, fused, library, custom, view, packed, dispatched on device or on host.
         kernel: the value its kernel ends in, empty where it has none.
         moves_inputs: something it reads has to be copied between host and device first.
         reason_id: stable name of why no kernel runs it, empty where one does.
@@ -69,7 +69,7 @@ class Operation:
     @property
     def inserted(self) -> bool:
         """The compiler put it there; the model has no such operation."""
-        return self.op.startswith("tessiq.")
+        return self.op == "tessiq.pack"
 
     @property
     def left_on_host(self) -> bool:
@@ -106,21 +106,21 @@ class MeasuredTime:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A generated kernel, or one library call.
+    """A generated kernel, one library call, or the kernel of a custom operation.
 
     Attributes:
         covers: the operations it computes, in order.
         bytes_read: each tensor it reads once.
-        operations: multiplications and additions of a library call; 0 for a generated kernel.
+        operations: multiplications and additions of a library call; 0 for other kernels.
         bound_microseconds: no implementation is faster on this device: the larger of bytes over the copy ceiling and
             operations over the product ceiling. None where the ceilings were not measured.
         bound_by: which of the two it is.
-        source: what was compiled; equal kernels share it, so values are named by position.
+        source: what was compiled; equal kernels share it, so values are named by position. Of generated kernels only.
         body: the same with the graph's names.
     """
 
     name: str
-    kind: Literal["fused", "library"]
+    kind: Literal["fused", "library", "custom"]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     covers: tuple[str, ...]
@@ -348,6 +348,7 @@ class Totals:
     views: int
     kernels: int
     library_calls: int
+    custom_kernels: int
     dispatched_on_device: int
     dispatched_on_host: int
 

@@ -76,6 +76,7 @@ class Report:
             views=fates.count("view"),
             kernels=sum(kernel.kind == "fused" for kernel in kernels),
             library_calls=sum(kernel.kind == "library" for kernel in kernels),
+            custom_kernels=sum(kernel.kind == "custom" for kernel in kernels),
             dispatched_on_device=on_device,
             dispatched_on_host=on_host + uncompiled,
         )

@@ -61,6 +61,6 @@ _WHOLE = frozenset({"", "alive", "took", "at least", "read", "written", "time", 
 
 
 def _style(cell: str) -> str:
-    if cell.startswith(("kernel %", "inside kernel %", "library call")):
+    if cell.startswith(("kernel %", "kernel of ", "inside kernel %", "library call")):
         return "green"
     return "yellow" if cell.startswith("PyTorch on") else ""

@@ -36,7 +36,7 @@ def verdict(report: Report) -> str:
         if totals.claimed == totals.computing
         else f"{totals.claimed} of {count_text(totals.computing, 'operation')} claimed"
     )
-    work = f"{count_text(totals.kernels, 'kernel')}, {count_text(totals.library_calls, 'library call')}"
+    work = f"{count_text(totals.kernels, 'kernel')}, {_other_kernels(report)}"
     through_pytorch = totals.computing - totals.claimed + totals.left_on_host
     through = f"; {through_pytorch} through PyTorch" if through_pytorch else ""
     moved = report.later_call.bytes_to_device + report.later_call.bytes_to_host
@@ -55,6 +55,12 @@ def _on_host(totals: Totals) -> str:
     return f"{totals.dispatched_on_host} on the host{left}"
 
 
+def _other_kernels(report: Report) -> str:
+    calls = count_text(report.totals.library_calls, "library call")
+    custom = report.totals.custom_kernels
+    return f"{calls}, {count_text(custom, 'custom kernel')}" if custom else calls
+
+
 def summary(report: Report) -> list[tuple[str, str]]:
     """What a report is about, as named values."""
     totals = report.totals
@@ -67,7 +73,7 @@ def summary(report: Report) -> list[tuple[str, str]]:
         ("operations", f"{totals.operations}, of which {totals.views} are views"),
         ("claimed", f"{totals.claimed} of {totals.computing} that compute ({totals.claimed_share:.0%})"),
         ("through PyTorch", f"{totals.dispatched_on_device} on the device, {_on_host(totals)}"),
-        ("kernels", f"{totals.kernels} generated, {count_text(totals.library_calls, 'library call')}"),
+        ("kernels", f"{totals.kernels} generated, {_other_kernels(report)}"),
         *_copies(report),
         ("compile time", _compile_time(report)),
     ]
@@ -113,6 +119,7 @@ def fate_text(operation: Operation) -> str:
         "launched": f"kernel %{operation.kernel}",
         "fused": f"inside kernel %{operation.kernel}",
         "library": "library call",
+        "custom": "kernel of a custom operation",
         "view": "view",
         "packed": "copied into another layout",
         "dispatched on device": "PyTorch on the device",

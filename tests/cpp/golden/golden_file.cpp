@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "golden/custom_operation.h"
 #include "ir/text/text.h"
 
 namespace tessiq::golden {
@@ -18,6 +19,7 @@ constexpr std::string_view kSeparator = "----\n";
 constexpr std::string_view kPipeline = "# pipeline:";
 constexpr std::string_view kTarget = "# target:";
 constexpr std::string_view kError = "# error:";
+constexpr std::string_view kOperation = "# operation:";
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r");
@@ -66,6 +68,8 @@ Result<GoldenFile> read_golden(const fs::path& path) {
       has_pipeline = true;
     } else if (line.starts_with(kTarget)) {
       TESSIQ_RETURN_IF_ERROR(read_target(std::string_view(line).substr(kTarget.size()), file.target));
+    } else if (line.starts_with(kOperation)) {
+      TESSIQ_RETURN_IF_ERROR(register_operation(trimmed(std::string_view(line).substr(kOperation.size()))));
     } else if (line.starts_with(kError)) {
       file.error = trimmed(std::string_view(line).substr(kError.size()));
     }

@@ -100,6 +100,31 @@ constexpr std::string_view kUnknownBetween = R"(graph @main(%a: f32[8]) {
   return %z
 })";
 
+TEST(Lower, WhatARewriteAbsorbedHasTheFateOfTheCallItIsIn) {
+  constexpr std::string_view text = R"(graph @main(%a: f32[8]) {
+  %s: f32[8] = OP(%a) {tessiq.absorbed = "p aten.exp.default, q aten.neg.default"}
+  return %s
+})";
+  const auto calling = convention({tensor("a", Place::kDevice)}, {ResultValue{"s"}});
+  const auto fates_of = [&](std::string_view op) {
+    auto program = lower_text(std::string(text).replace(text.find("OP"), 2, op), calling, kDevicePlace);
+    EXPECT_TRUE(program.ok()) << text_of(program);
+    return program ? program->fates : std::vector<NodeFate>();
+  };
+  const std::vector<NodeFate> launched = fates_of("aten.relu.default");
+  ASSERT_EQ(launched.size(), 3U);
+  EXPECT_EQ(launched[1].node, "p");
+  EXPECT_EQ(launched[1].op, "aten.exp.default");
+  EXPECT_EQ(launched[2].op, "aten.neg.default");
+  EXPECT_EQ(launched[1].fate, Fate::kFusedAway);
+  EXPECT_EQ(launched[1].kernel, "s");
+  const std::vector<NodeFate> dispatched = fates_of("aten.frobnicate.default");
+  ASSERT_EQ(dispatched.size(), 3U);
+  EXPECT_EQ(dispatched[2].fate, Fate::kDispatchedOnDevice);
+  EXPECT_EQ(dispatched[2].kernel, "");
+  EXPECT_EQ(dispatched[2].reason, dispatched[0].reason);
+}
+
 TEST(Lower, AnUnclaimedNodeRunsOnTheHostBetweenTwoMoves) {
   const auto program = lower_text(kUnknownBetween, convention({tensor("a", Place::kHost)}, {ResultValue{"z"}}), kHost);
   EXPECT_EQ(text_of(program), R"(program @main

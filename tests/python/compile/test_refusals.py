@@ -21,7 +21,9 @@ def test_unknown_option_is_refused_with_the_nearest_name() -> None:
 
 
 def test_unknown_option_unlike_any_is_refused_with_all_names() -> None:
-    with pytest.raises(ValueError, match="unknown option 'zebra': the options are 'device', 'placement', 'interpret'"):
+    with pytest.raises(
+        ValueError, match="unknown option 'zebra': the options are 'device', 'placement', 'interpret', 'rewrites'"
+    ):
         parse_options(None, {"zebra": 1})
 
 

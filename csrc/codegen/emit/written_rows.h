@@ -1,0 +1,129 @@
+// What kernels written by hand use to walk over rows, as text: see written_source.h.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace tessiq::emit {
+
+inline constexpr std::array<std::string_view, 5> kWrittenRowNames = {"over_block", "vector_t", "over_row", "map_row",
+                                                                     "held_row"};
+
+// A block has one row in x, or blockDim.x is 32 and y counts rows: then a warp is what these call a block.
+inline constexpr std::string_view kWrittenRows = R"tessiq(
+constexpr int kVectorWidth = 16 / sizeof(scalar_t);
+struct alignas(16) vector_t { scalar_t of[kVectorWidth]; };
+
+// `combine` is associative and commutative. Every thread of the block calls this and gets the result.
+template <typename Combine>
+TESSIQ_INLINE accumulate_t over_block(accumulate_t value, Combine combine) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  }
+  if (blockDim.x == 32) {
+    return value;
+  }
+  __shared__ accumulate_t of_warp[32];
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    of_warp[threadIdx.x / 32] = value;
+  }
+  __syncthreads();
+  value = of_warp[0];
+  for (int warp = 1; warp < blockDim.x / 32; ++warp) {
+    value = combine(value, of_warp[warp]);
+  }
+  return value;
+}
+
+// Elements before the first whose address is a multiple of 16.
+TESSIQ_INLINE long long elements_to_align(const scalar_t* row, long long columns) {
+  const long long head = (16 - (unsigned long long)row % 16) % 16 / sizeof(scalar_t);
+  return head < columns ? head : columns;
+}
+
+// Calls visit(column, value) for each element of the row in some thread of the block.
+template <typename Visit>
+TESSIQ_INLINE void over_row(const scalar_t* row, long long columns, Visit visit) {
+  const long long head = elements_to_align(row, columns);
+  const long long vectors = (columns - head) / kVectorWidth;
+  if (threadIdx.x < head) {
+    visit((long long)threadIdx.x, widen(row[threadIdx.x]));
+  }
+#pragma unroll 4
+  for (long long i = threadIdx.x; i < vectors; i += blockDim.x) {
+    const vector_t loaded = reinterpret_cast<const vector_t*>(row + head)[i];
+#pragma unroll
+    for (int j = 0; j < kVectorWidth; ++j) {
+      visit(head + i * kVectorWidth + j, widen(loaded.of[j]));
+    }
+  }
+  for (long long i = head + vectors * kVectorWidth + threadIdx.x; i < columns; i += blockDim.x) {
+    visit(i, widen(row[i]));
+  }
+}
+
+// Writes map(column, value) of each element of `from` to its place in `to`.
+template <typename Map>
+TESSIQ_INLINE void map_row(const scalar_t* from, scalar_t* to, long long columns, Map map) {
+  const bool in_vectors = (unsigned long long)from % 16 == (unsigned long long)to % 16;
+  const long long head = in_vectors ? elements_to_align(from, columns) : columns;
+  const long long vectors = (columns - head) / kVectorWidth;
+  for (long long i = threadIdx.x; i < head; i += blockDim.x) {
+    to[i] = narrow(map(i, widen(from[i])));
+  }
+#pragma unroll 4
+  for (long long i = threadIdx.x; i < vectors; i += blockDim.x) {
+    vector_t values = reinterpret_cast<const vector_t*>(from + head)[i];
+#pragma unroll
+    for (int j = 0; j < kVectorWidth; ++j) {
+      values.of[j] = narrow(map(head + i * kVectorWidth + j, widen(values.of[j])));
+    }
+    reinterpret_cast<vector_t*>(to + head)[i] = values;
+  }
+  for (long long i = head + vectors * kVectorWidth + threadIdx.x; i < columns; i += blockDim.x) {
+    to[i] = narrow(map(i, widen(from[i])));
+  }
+}
+
+// At most kVectors vectors a thread, of a row that starts at a multiple of 16 bytes and is a multiple of them long.
+template <int kVectors>
+struct held_row {
+  static constexpr int kCount = kVectors * kVectorWidth;
+  accumulate_t values[kCount];
+
+  TESSIQ_INLINE static int column(int i) {
+    return (i / kVectorWidth * blockDim.x + threadIdx.x) * kVectorWidth + i % kVectorWidth;
+  }
+  // `beyond` stands where the row has ended.
+  TESSIQ_INLINE void read(const scalar_t* row, int columns, accumulate_t beyond) {
+    vector_t loaded[kVectors];
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if (column(v * kVectorWidth) < columns) {
+        loaded[v] = *reinterpret_cast<const vector_t*>(row + column(v * kVectorWidth));
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      values[i] = column(i) < columns ? widen(loaded[i / kVectorWidth].of[i % kVectorWidth]) : beyond;
+    }
+  }
+  TESSIQ_INLINE void write(scalar_t* row, int columns) const {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      vector_t result;
+#pragma unroll
+      for (int j = 0; j < kVectorWidth; ++j) {
+        result.of[j] = narrow(values[v * kVectorWidth + j]);
+      }
+      if (column(v * kVectorWidth) < columns) {
+        *reinterpret_cast<vector_t*>(row + column(v * kVectorWidth)) = result;
+      }
+    }
+  }
+};
+)tessiq";
+
+}  // namespace tessiq::emit

@@ -1,0 +1,8 @@
+#include "../sound_operation.h"
+
+using namespace tessiq::test;
+
+TESSIQ_CUSTOM_OP(pattern_that_does_not_parse) {
+  tessiq::custom::Definition definition = sound_kernel("pattern_that_does_not_parse");
+  return definition;
+}
