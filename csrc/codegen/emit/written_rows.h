@@ -6,8 +6,8 @@
 
 namespace tessiq::emit {
 
-inline constexpr std::array<std::string_view, 5> kWrittenRowNames = {"over_block", "vector_t", "over_row", "map_row",
-                                                                     "held_row"};
+inline constexpr std::array<std::string_view, 6> kWrittenRowNames = {"over_block", "vector_t", "over_row",
+                                                                     "map_row",    "held_row", "staged_row"};
 
 // A block has one row in x, or blockDim.x is 32 and y counts rows: then a warp is what these call a block.
 inline constexpr std::string_view kWrittenRows = R"tessiq(
@@ -30,9 +30,17 @@ TESSIQ_INLINE accumulate_t over_block(accumulate_t value, Combine combine) {
     of_warp[threadIdx.x / 32] = value;
   }
   __syncthreads();
-  value = of_warp[0];
-  for (int warp = 1; warp < blockDim.x / 32; ++warp) {
-    value = combine(value, of_warp[warp]);
+  const int warps = blockDim.x / 32;
+  if ((warps & (warps - 1)) != 0) {
+    value = of_warp[0];
+    for (int warp = 1; warp < warps; ++warp) {
+      value = combine(value, of_warp[warp]);
+    }
+    return value;
+  }
+  value = of_warp[threadIdx.x & (warps - 1)];
+  for (int distance = warps / 2; distance > 0; distance /= 2) {
+    value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
   }
   return value;
 }
@@ -87,43 +95,53 @@ TESSIQ_INLINE void map_row(const scalar_t* from, scalar_t* to, long long columns
   }
 }
 
-// At most kVectors vectors a thread, of a row that starts at a multiple of 16 bytes and is a multiple of them long.
+// At most kVectors vectors a thread, of a row that starts at a multiple of 16 bytes and is a multiple of them long. They
+// are held as they were loaded: half as many registers for half types as what they are widened to.
 template <int kVectors>
 struct held_row {
   static constexpr int kCount = kVectors * kVectorWidth;
-  accumulate_t values[kCount];
+  vector_t vectors[kVectors];
 
-  TESSIQ_INLINE static int column(int i) {
-    return (i / kVectorWidth * blockDim.x + threadIdx.x) * kVectorWidth + i % kVectorWidth;
+  // Where a row has the first element of a thread's vector.
+  TESSIQ_INLINE static int column(int vector) { return (vector * blockDim.x + threadIdx.x) * kVectorWidth; }
+
+  // A thread's vector of any row of that kind; `beyond` stands where the row has ended.
+  TESSIQ_INLINE static vector_t vector_of(const scalar_t* row, int vector, int columns, accumulate_t beyond) {
+    if (column(vector) < columns) {
+      return *reinterpret_cast<const vector_t*>(row + column(vector));
+    }
+    vector_t ended;
+#pragma unroll
+    for (int j = 0; j < kVectorWidth; ++j) {
+      ended.of[j] = narrow(beyond);
+    }
+    return ended;
   }
-  // `beyond` stands where the row has ended.
   TESSIQ_INLINE void read(const scalar_t* row, int columns, accumulate_t beyond) {
-    vector_t loaded[kVectors];
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      if (column(v * kVectorWidth) < columns) {
-        loaded[v] = *reinterpret_cast<const vector_t*>(row + column(v * kVectorWidth));
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      values[i] = column(i) < columns ? widen(loaded[i / kVectorWidth].of[i % kVectorWidth]) : beyond;
+      vectors[v] = vector_of(row, v, columns, beyond);
     }
   }
+  TESSIQ_INLINE accumulate_t operator[](int i) const { return widen(vectors[i / kVectorWidth].of[i % kVectorWidth]); }
+  TESSIQ_INLINE void set(int i, accumulate_t x) { vectors[i / kVectorWidth].of[i % kVectorWidth] = narrow(x); }
   TESSIQ_INLINE void write(scalar_t* row, int columns) const {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      vector_t result;
-#pragma unroll
-      for (int j = 0; j < kVectorWidth; ++j) {
-        result.of[j] = narrow(values[v * kVectorWidth + j]);
-      }
-      if (column(v * kVectorWidth) < columns) {
-        *reinterpret_cast<vector_t*>(row + column(v * kVectorWidth)) = result;
+      if (column(v) < columns) {
+        *reinterpret_cast<vector_t*>(row + column(v)) = vectors[v];
       }
     }
   }
 };
+
+// Where a row is kept in shared memory: at the place of a vector that the row itself starts at, so that map_row moves
+// vectors. The launch gives it 16 bytes more than the row has. A thread finds what it put there itself; what others
+// did stands after over_block.
+TESSIQ_INLINE scalar_t* staged_row(const scalar_t* row) {
+  extern __shared__ vector_t staged_vectors[];
+  return reinterpret_cast<scalar_t*>(staged_vectors) + (unsigned long long)row % 16 / sizeof(scalar_t);
+}
 )tessiq";
 
 }  // namespace tessiq::emit

@@ -8,6 +8,7 @@
 //   vector_t, kVectorWidth   what one load of 16 bytes brings
 //   over_row, map_row        a walk over a row by a block, in vectors where the row allows
 //   held_row                 a row in the registers of a block
+//   staged_row               a row in its shared memory
 // Those from over_block on are for floating types, and are there where the text names one of them.
 #pragma once
 

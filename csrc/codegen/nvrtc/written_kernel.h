@@ -16,7 +16,7 @@
 namespace tessiq::nvrtc {
 
 struct WrittenKernel {
-  std::string name;    // of the function, declared extern "C" __global__
+  std::string name;    // of the function, declared extern "C" __global__; several are <name>_<instance>
   std::string source;  // as emit::written_source
 };
 
@@ -29,8 +29,10 @@ struct LaunchGrid {
 class LoadedWrittenKernel {
  public:
   virtual ~LoadedWrittenKernel() = default;
-  // `parameters` are the addresses of the kernel's arguments, read before this returns. Safe from any thread.
-  virtual Result<void> launch(const LaunchGrid& grid, std::span<void*> parameters, void* native_stream) = 0;
+  // `instance` may be empty. `parameters` are the addresses of the kernel's arguments, read before this returns. Safe
+  // from any thread.
+  virtual Result<void> launch(const std::string& instance, const LaunchGrid& grid, std::span<void*> parameters,
+                              void* native_stream) = 0;
 };
 
 // Found in this process, read from disk, or compiled. kUnsupported in a build without CUDA or without NVRTC,

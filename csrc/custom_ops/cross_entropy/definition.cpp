@@ -7,11 +7,14 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/gather.h>
+#include <ATen/ops/isposinf.h>
 #include <ATen/ops/logsumexp.h>
+#include <ATen/ops/masked_fill.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "pytorch/custom/definition.h"
 #include "pytorch/custom/row_launch.h"
@@ -24,7 +27,10 @@ using tessiq::custom::wide;
 
 std::tuple<at::Tensor, at::Tensor> reference(const at::Tensor& logits, const at::Tensor& target, int64_t ignore_index) {
   const at::Tensor rows = wide(logits);
-  const at::Tensor log_sum_exp = at::logsumexp(rows, {-1});
+  const at::Tensor logarithms = at::logsumexp(rows, {-1});
+  // As F.cross_entropy and the kernel: an infinite logit leaves no probabilities.
+  const at::Tensor log_sum_exp =
+      at::masked_fill(logarithms, at::isposinf(logarithms), std::numeric_limits<double>::quiet_NaN());
   const at::Tensor counts = target.ne(ignore_index);
   const at::Tensor classes = at::where(counts, target, at::zeros_like(target)).unsqueeze(-1);
   const at::Tensor losses = log_sum_exp - at::gather(rows, -1, classes).squeeze(-1);
@@ -41,7 +47,7 @@ Launch launch(const at::Tensor& logits, const at::Tensor& target, int64_t ignore
     return Launch::decline("more rows than one launch reaches");
   }
   const int64_t columns = logits.size(-1);
-  const int64_t warps = quotient_up(columns, kWarp * kUsuallyHeld);
+  const int64_t warps = quotient_up(columns, kWarp * kUsuallyWalked);
   Launch launch;
   launch.grid = {static_cast<unsigned>(losses.numel()), 1, 1};
   launch.block = {static_cast<unsigned>(std::min(warps * kWarp, kMostThreads)), 1, 1};

@@ -41,7 +41,7 @@ Launch launch(const at::Tensor& logits, const at::Tensor& target, const at::Tens
     return Launch::decline("more rows than one launch reaches");
   }
   const int64_t columns = logits.size(-1);
-  const int64_t warps = std::max(quotient_up(columns, kWarp * kUsuallyHeld), int64_t{1});
+  const int64_t warps = std::max(quotient_up(columns, kWarp * kUsuallyWalked), int64_t{1});
   Launch launch;
   launch.grid = {static_cast<unsigned>(target.numel()), 1, 1};
   launch.block = {static_cast<unsigned>(std::min(warps * kWarp, kMostThreads)), 1, 1};

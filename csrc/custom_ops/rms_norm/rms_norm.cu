@@ -1,54 +1,73 @@
-// A row a block, or a warp where blocks have several. A row that fits is held in registers; a longer one is read twice.
+// A row a block, or a warp where blocks have several. A row that fits is read once and held in registers, or in shared
+// memory; a longer one is read twice.
 __device__ __forceinline__ accumulate_t sum(accumulate_t a, accumulate_t b) { return a + b; }
 
-template <int kVectors>
+__device__ __forceinline__ accumulate_t inverse_root(accumulate_t squares, long long columns, float epsilon) {
+  return rsqrtf(over_block(squares, sum) / accumulate_t(columns) + epsilon);
+}
+
+template <int kElements>
 __device__ __forceinline__ void held(const scalar_t* from, const scalar_t* weight, scalar_t* to, int columns,
                                      float epsilon) {
-  held_row<kVectors> row;
+  held_row<kElements / kVectorWidth> row;
   row.read(from, columns, 0);
-  held_row<kVectors> scales;
-  scales.read(weight, columns, 0);
   accumulate_t squares = 0;
 #pragma unroll
   for (int i = 0; i < row.kCount; ++i) {
-    squares += row.values[i] * row.values[i];
+    squares += row[i] * row[i];
   }
-  const accumulate_t root = rsqrtf(over_block(squares, sum) / accumulate_t(columns) + epsilon);
+  const accumulate_t root = inverse_root(squares, columns, epsilon);
+  // Read where it is needed: held beside the row, it would take as many registers again.
 #pragma unroll
-  for (int i = 0; i < row.kCount; ++i) {
-    row.values[i] = row.values[i] * root * scales.values[i];
+  for (int v = 0; v < kElements / kVectorWidth; ++v) {
+    const vector_t scales = row.vector_of(weight, v, columns, 0);
+#pragma unroll
+    for (int j = 0; j < kVectorWidth; ++j) {
+      const int i = v * kVectorWidth + j;
+      row.set(i, row[i] * root * widen(scales.of[j]));
+    }
   }
   row.write(to, columns);
+}
+
+__device__ __forceinline__ void staged(const scalar_t* from, const scalar_t* weight, scalar_t* to, long long columns,
+                                       float epsilon) {
+  scalar_t* row = staged_row(from);
+  accumulate_t squares = 0;
+  map_row(from, row, columns, [&](long long, accumulate_t x) {
+    squares += x * x;
+    return x;
+  });
+  const accumulate_t root = inverse_root(squares, columns, epsilon);
+  map_row(row, to, columns, [&](long long i, accumulate_t x) { return x * root * widen(weight[i]); });
 }
 
 __device__ __forceinline__ void streamed(const scalar_t* from, const scalar_t* weight, scalar_t* to, long long columns,
                                          float epsilon) {
   accumulate_t squares = 0;
   over_row(from, columns, [&](long long, accumulate_t x) { squares += x * x; });
-  const accumulate_t root = rsqrtf(over_block(squares, sum) / accumulate_t(columns) + epsilon);
+  const accumulate_t root = inverse_root(squares, columns, epsilon);
   map_row(from, to, columns, [&](long long i, accumulate_t x) { return x * root * widen(weight[i]); });
 }
 
-// `vectors` a thread hold a row; 0: none do.
-extern "C" __global__ void rms_norm(const scalar_t* __restrict__ x, const scalar_t* __restrict__ weight,
-                                    scalar_t* __restrict__ result, long long rows, long long columns, int vectors,
-                                    float epsilon) {
-  const long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y;
-  if (row >= rows) {
-    return;
+// A function for each way of row_launch.h, so that none has the registers of another.
+#define RMS_NORM(instance, most_threads, way)                                                                \
+  extern "C" __global__ void __launch_bounds__(most_threads)                                                 \
+      rms_norm_##instance(const scalar_t* __restrict__ x, const scalar_t* __restrict__ weight,               \
+                          scalar_t* __restrict__ result, long long rows, long long columns, float epsilon) { \
+    const long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y;                                  \
+    if (row < rows) {                                                                                        \
+      way(x + row * columns, weight, result + row * columns, columns, epsilon);                              \
+    }                                                                                                        \
   }
-  const scalar_t* from = x + row * columns;
-  scalar_t* to = result + row * columns;
-  switch (vectors) {
-    case 1:
-      return held<1>(from, weight, to, columns, epsilon);
-    case 2:
-      return held<2>(from, weight, to, columns, epsilon);
-    case 4:
-      return held<4>(from, weight, to, columns, epsilon);
-    case 8:
-      return held<8>(from, weight, to, columns, epsilon);
-    default:
-      return streamed(from, weight, to, columns, epsilon);
-  }
-}
+
+RMS_NORM(32x8, 256, held<8>)
+RMS_NORM(32x16, 256, held<16>)
+RMS_NORM(32x32, 256, held<32>)
+RMS_NORM(256x8, 256, held<8>)
+RMS_NORM(256x16, 256, held<16>)
+RMS_NORM(512x16, 512, held<16>)
+RMS_NORM(512x32, 512, held<32>)
+RMS_NORM(1024x32, 1024, held<32>)
+RMS_NORM(staged, 1024, staged)
+RMS_NORM(streamed, 1024, streamed)

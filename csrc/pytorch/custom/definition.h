@@ -45,6 +45,7 @@ namespace custom __attribute__((visibility("hidden"))) {
     std::array<unsigned, 3> block{1, 1, 1};
     unsigned shared_bytes = 0;          // dynamic
     std::vector<KernelNumber> numbers;  // in the order the kernel declares them, after the pointers
+    std::string instance;               // runs the function <name>_<instance> of the file; empty: <name>
     std::string declined;               // empty: the kernel runs
     static Launch decline(std::string why) {
       Launch launch;

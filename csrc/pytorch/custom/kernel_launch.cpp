@@ -129,8 +129,8 @@ void run(nvrtc::LoadedWrittenKernel& kernel, const Operation& operation, const L
   for (const KernelNumber& number : launch.numbers) {
     parameters.push_back(const_cast<std::byte*>(number.bytes.data()));
   }
-  pytorch::value_or_raise(
-      kernel.launch({launch.grid, launch.block, launch.shared_bytes}, {parameters.data(), parameters.size()}, stream));
+  pytorch::value_or_raise(kernel.launch(launch.instance, {launch.grid, launch.block, launch.shared_bytes},
+                                        {parameters.data(), parameters.size()}, stream));
 }
 
 Result<std::shared_ptr<nvrtc::LoadedWrittenKernel>> loaded(Operation& operation, DeviceIndex device,

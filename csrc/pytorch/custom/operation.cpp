@@ -42,11 +42,7 @@ Result<void> add(std::unique_ptr<Operation> owned) {
     }
   }
   if (operation.replaces_in_graphs()) {
-    const std::string& replaced = operation.definition.replaces;
-    const size_t colons = replaced.find("::");
-    std::string name = replaced.substr(0, colons) + "." + replaced.substr(colons + 2);
-    name += name.find('.', colons + 1) == std::string::npos ? ".default" : "";
-    if (auto pass = passes::register_replacement(operation.call(), name); !pass) {
+    if (auto pass = passes::register_replacement(operation.call(), operation.replaced_in_graphs()); !pass) {
       return std::move(pass).error().with_context(context);
     }
   }
@@ -69,6 +65,13 @@ std::string_view kind_name(Kind kind) {
       break;
   }
   return "precompiled";
+}
+
+std::string Operation::replaced_in_graphs() const {
+  const std::string& replaced = definition.replaces;
+  const size_t colons = replaced.find("::");
+  const std::string name = replaced.substr(0, colons) + "." + replaced.substr(colons + 2);
+  return name.find('.', colons + 1) == std::string::npos ? name + ".default" : name;
 }
 
 passes::CustomCall Operation::call() const {

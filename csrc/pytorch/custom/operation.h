@@ -45,7 +45,7 @@ struct Operation {
   size_t new_results = 0;
   std::vector<int> result_arguments;  // the argument that a result is, -1 for a new tensor
 
-  // The kernel by device and element type, loaded for the first call there.
+  // The kernels by device and element type, loaded for the first call there.
   std::mutex mutex;
   std::map<std::pair<int, ir::ElementType>, std::shared_ptr<nvrtc::LoadedWrittenKernel>> loaded;
 
@@ -55,6 +55,8 @@ struct Operation {
 
   std::string graph_name() const { return "tessiq." + name + ".default"; }
   passes::CustomCall call() const;
+  // As a graph calls it, "aten._softmax.default".
+  std::string replaced_in_graphs() const;
   bool replaces_in_graphs() const { return !definition.replaces.empty() && definition.replaces_in_graphs; }
   bool declares(ir::ElementType element) const { return row.accepts(element); }
 };

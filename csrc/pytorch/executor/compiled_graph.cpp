@@ -1,6 +1,7 @@
 // The stages of a compile, in order.
 #include "pytorch/executor/compiled_graph.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
@@ -39,7 +40,7 @@ analysis::TargetOptions target_of(const CompileOptions& options, bool has_compil
 
 // Rewrites look for operations as they were imported; what is replaced must be gone before claims are made. What is
 // interpreted runs what the graph says.
-std::string pipeline_of(const CompileOptions& options) {
+std::string pipeline_of(const CompileOptions& options, const ir::Graph& graph) {
   std::string pipeline;
   if (options.interpret) {
     return std::string(passes::kCompilePipeline);
@@ -48,7 +49,10 @@ std::string pipeline_of(const CompileOptions& options) {
     pipeline += name + ",";
   }
   for (const custom::Operation* operation : custom::operations()) {
-    if (operation->replaces_in_graphs()) {
+    const auto& nodes = graph.nodes();
+    if (operation->replaces_in_graphs() && std::any_of(nodes.begin(), nodes.end(), [&](const auto& node) {
+          return node->op() == operation->replaced_in_graphs();
+        })) {
       pipeline += passes::replacement_pass_name(operation->name) + ",";
     }
   }
@@ -65,7 +69,7 @@ Result<std::shared_ptr<Recipe>> attempt(ir::Graph& graph, const program::Calling
   passes::PipelineOptions pipeline;
   pipeline.keep_ir = options.keep_ir;
   pipeline.verify_each = TESSIQ_CHECKS != 0;
-  TESSIQ_ASSIGN_OR_RETURN(recipe->passes, passes::run_pipeline(graph, pipeline_of(options), target, pipeline));
+  TESSIQ_ASSIGN_OR_RETURN(recipe->passes, passes::run_pipeline(graph, pipeline_of(options, graph), target, pipeline));
   recipe->final = ir::print(graph);
   TESSIQ_ASSIGN_OR_RETURN(recipe->program, program::lower(graph, convention, target));
   recipe->pass_milliseconds = pass_time.milliseconds();

@@ -39,7 +39,7 @@ class CompileOptions:
 
     def as_given(self) -> dict[str, object]:
         """The dictionary that ``torch.compile`` was given, for the text of a program that compiles alike."""
-        return {**vars(self), "device": str(self.device)}
+        return {**vars(self), "device": str(self.device), "rewrites": list(self.rewrites)}
 
 
 def _near(name: str, choices: tuple[str, ...]) -> str:

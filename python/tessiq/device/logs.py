@@ -19,6 +19,7 @@ TOPICS = {
     "placement": "where every operation runs, and why no kernel of tessiq's runs it where none does",
     "attention": "calls that fused attention refuses",
     "cache": "damaged and unwritable entries of the kernel cache",
+    "custom": "custom operations that run their reference, and why",
     "compile": "graphs that run uncompiled, and why",
     "fallback": "operators that run without a kernel of tessiq's",
     "libraries": "calls that a library refuses",

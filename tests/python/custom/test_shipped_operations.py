@@ -11,8 +11,10 @@ from libraries import Counted
 OPS = torch.ops.tessiq
 HALF = (torch.float16, torch.bfloat16)
 DTYPES = (torch.float32, *HALF)
-# Held in a warp's registers, in a block's, read twice, with rows that start at no multiple of 16 bytes, and empty.
-SHAPES = [(4, 64), (3, 1024), (2, 3, 4096), (2, 32768), (3, 40000), (3, 5025), (5, 7), (6, 1), (0, 8), (3, 0)]
+HELD = [(4, 64), (9, 504), (3, 1024), (3, 2048), (2, 3, 4096), (3, 8192), (2, 16384), (2, 32768)]
+# In shared memory, beside another block and alone, then read twice, with rows that start at no multiple of 16 bytes.
+WALKED = [(3, 40000), (2, 57336), (3, 5025), (3, 120001), (2, 1 << 18), (5, 7), (6, 1)]
+SHAPES = [*HELD, *WALKED, (0, 8), (3, 0)]
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def test_softmax(device: torch.device, by_kernel: ByKernel, shape: tuple[int, ..
     torch.testing.assert_close(found.cpu(), torch.softmax(x.double(), -1).to(dtype))
 
 
-@pytest.mark.parametrize("columns", [5, 64, 40000])
+@pytest.mark.parametrize("columns", [5, 64, 4096, 40000, 300000])
 def test_softmax_of_what_is_no_number(device: torch.device, columns: int) -> None:
     infinity = float("inf")
     x = torch.randn(5, columns)
@@ -131,6 +133,15 @@ def test_cross_entropy_of_an_ignored_row_has_no_gradient_whatever_is_in_it(devic
     assert losses[0].item() == 0
     assert found.grad[0].count_nonzero().item() == 0
     assert found.grad[1].isfinite().all()
+
+
+@pytest.mark.parametrize("columns", [9, 4096])
+def test_cross_entropy_of_an_infinite_logit_is_pytorchs(device: torch.device, columns: int) -> None:
+    infinity = float("inf")
+    logits, target = torch.randn(4, columns), torch.tensor([1, 2, 1, 2])
+    logits[0, 1], logits[1, 1], logits[2, 1], logits[3] = infinity, infinity, -infinity, -infinity
+    losses, _ = OPS.cross_entropy(logits.to(device), target.to(device))
+    torch.testing.assert_close(losses.cpu(), F.cross_entropy(logits, target, reduction="none"), equal_nan=True)
 
 
 def test_cross_entropy_of_targets_of_another_shape_is_declined(device: torch.device, counted: Counted) -> None:
