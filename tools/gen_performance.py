@@ -74,6 +74,23 @@ def models_table(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def operations_table(rows: Sequence[Row]) -> list[str]:
+    """One line a size of a custom operation, beside what the compiler generates for it."""
+    lines = ["| work | operation us | generated us | generated / operation |", "|---|---|---|---|"]
+    generated = {str(row["work"]): float(str(row["kernel_us"])) for row in rows if row["contender"] == "compiled"}
+    for row in rows:
+        if row["contender"] == "operation":
+            ours, other = float(str(row["kernel_us"])), generated[str(row["work"])]
+            lines.append(f"| {row['work']} | {ours:.1f} | {other:.1f} | {ratio_text(other, ours)} |")
+    return lines
+
+
+def first_calls_table(rows: Sequence[Row]) -> list[str]:
+    """One line a contender: seconds with nothing cached, and with all of it on disk."""
+    lines = ["| work | contender | cold s | warm s |", "|---|---|---|---|"]
+    return lines + [f"| {row['work']} | {row['contender']} | {row['cold_s']} | {row['warm_s']} |" for row in rows]
+
+
 def lengths_table(rows: Sequence[Row]) -> list[str]:
     """One line a length: the symbolic compile's times over the exact one's, by clock."""
     lines = ["| work | kernel | queued | call | host |", "|---|---|---|---|---|"]
@@ -101,6 +118,8 @@ def render(results: Path) -> str:
         ("bench_rows", "Rows, columns, copies", table),
         ("bench_chain", "Four elementwise operations", table),
         ("bench_models", "Whole models; each contender in a process of its own, in turn", models_table),
+        ("bench_first_call", "First calls, each in a process of its own", first_calls_table),
+        ("bench_operations", "Custom operations over generated kernels", operations_table),
         ("bench_lengths", "A symbolic compile over one made for the length", lengths_table),
     ):
         found = newest(results, part)

@@ -9,23 +9,26 @@ __device__ __forceinline__ accumulate_t inverse_root(accumulate_t squares, long 
 template <int kElements>
 __device__ __forceinline__ void held(const scalar_t* from, const scalar_t* weight, scalar_t* to, int columns,
                                      float epsilon) {
-  held_row<kElements / kVectorWidth> row;
+  constexpr int kVectors = kElements / kVectorWidth;
+  held_row<kVectors> row;
   row.read(from, columns, 0);
+  // Asked for before the threads wait for each other, where it does not take as many registers as a block has.
+  held_row<kVectors> scales;
+  if constexpr (kVectors <= 4) {
+    scales.read(weight, columns, 0);
+  }
   accumulate_t squares = 0;
 #pragma unroll
   for (int i = 0; i < row.kCount; ++i) {
     squares += row[i] * row[i];
   }
   const accumulate_t root = inverse_root(squares, columns, epsilon);
-  // Read where it is needed: held beside the row, it would take as many registers again.
+  if constexpr (kVectors > 4) {
+    scales.read(weight, columns, 0);
+  }
 #pragma unroll
-  for (int v = 0; v < kElements / kVectorWidth; ++v) {
-    const vector_t scales = row.vector_of(weight, v, columns, 0);
-#pragma unroll
-    for (int j = 0; j < kVectorWidth; ++j) {
-      const int i = v * kVectorWidth + j;
-      row.set(i, row[i] * root * widen(scales.of[j]));
-    }
+  for (int i = 0; i < row.kCount; ++i) {
+    row.set(i, row[i] * root * scales[i]);
   }
   row.write(to, columns);
 }
@@ -66,6 +69,7 @@ RMS_NORM(32x16, 256, held<16>)
 RMS_NORM(32x32, 256, held<32>)
 RMS_NORM(256x8, 256, held<8>)
 RMS_NORM(256x16, 256, held<16>)
+RMS_NORM(512x8, 512, held<8>)
 RMS_NORM(512x16, 512, held<16>)
 RMS_NORM(512x32, 512, held<32>)
 RMS_NORM(1024x32, 1024, held<32>)

@@ -42,11 +42,12 @@ namespace custom __attribute__((visibility("hidden"))) {
   };
   // The shortest that fits is taken. Half types do not use the last: beside 1024 threads no other block runs, and
   // their rows fit shared memory twice.
-  inline constexpr std::array<HeldRow, 8> kHeldRows = {{{kWarp, 8, 0},
+  inline constexpr std::array<HeldRow, 9> kHeldRows = {{{kWarp, 8, 0},
                                                         {kWarp, 16, 0},
                                                         {kWarp, 32, 0},
                                                         {256, 8, 0},
                                                         {256, 16, 8},
+                                                        {512, 8, 4},
                                                         {512, 16, 0},
                                                         {512, 32, 0},
                                                         {1024, 32, 4}}};

@@ -68,3 +68,16 @@ def test_lengths_show_the_symbolic_compile_over_the_exact_one(page: ModuleType) 
 
 def test_page_of_the_checkout_is_fresh(page: ModuleType) -> None:
     assert page.PAGE.read_text() == page.render(ROOT / "bench" / "results")
+
+
+def test_an_operation_is_shown_beside_what_is_generated_for_it(page: ModuleType) -> None:
+    rows = [
+        {"work": "o", "contender": who, "kernel_us": kernel}
+        for who, kernel in (("operation", 20.0), ("compiled", 15.0))
+    ]
+    assert "| o | 20.0 | 15.0 | **0.75** |" in page.operations_table(rows)
+
+
+def test_first_calls_show_both_caches(page: ModuleType) -> None:
+    rows = [{"work": "f", "contender": "tessiq", "cold_s": 3.5, "warm_s": 1.25}]
+    assert "| f | tessiq | 3.5 | 1.25 |" in page.first_calls_table(rows)
