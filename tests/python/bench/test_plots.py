@@ -32,7 +32,7 @@ def test_models_are_compared_with_the_best_of_their_peers() -> None:
         "rows = [{'work': 'm', 'contender': who, 'kernel_us': kernel, 'call_us': call}\n"
         "        for who, kernel, call in (('tessiq', 4.0, 5.0), ('eager', 8.0, 9.0), ('inductor', 3.0, 6.0))]\n"
         "(axes,) = gen_plots.draw_models(rows).axes\n"
-        "print([round(bar.get_width(), 2) for bar in axes.patches])\n"
+        "print([float(round(bar.get_width(), 2)) for bar in axes.patches])\n"
     )
     assert done.stdout == "[0.75, 1.2]\n", done.stderr
 

@@ -2,7 +2,7 @@
 
 A fenced block that opens with a comment of a file's name alone is that file. A `console` block is commands, each behind
 `$`, and their output. Nothing else on a page may look like output. Two outputs are equal where they differ in what no
-two runs have in common: times, rates, and the drawing of them.
+two runs have in common: times, rates, the drawing of them, and the order of rows that times decide.
 """
 
 import os
@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[3]
 LANGUAGES = ("console", "python", "sh")
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# (?P<name>[\w-]+\.(?:py|tir))\n")
-_TIMED = re.compile(r"\d[\d,.]*(?= (?:ns|us|ms|s|[GM]B/s|[GT]FLOP/s)\b)|\d+\.\d+(?!\d| [KMG]iB)%?|\d+%")
+_TIMED = re.compile(r"-?\d[\d,.]*(?= (?:ns|us|ms|s|[GM]B/s|[GT]FLOP/s)\b)|\d+\.\d+(?!\d| [KMG]iB)%?|\d+%")
+_BY_TIME = re.compile(r"^kind +(name|count) ", re.MULTILINE)
 _DRAWN = re.compile(r"[#─]{2,}|#")
 
 
@@ -101,8 +102,9 @@ def printed(command: Command, folder: Path) -> str:
 
 
 def comparable(output: str) -> str:
-    """The output without what no two runs have in common."""
-    return "\n".join(" ".join(_DRAWN.sub("", _TIMED.sub("0", line)).split()) for line in output.splitlines())
+    """The output without what no two runs have in common; the words of a table of times without their order."""
+    words = _DRAWN.sub("", _TIMED.sub("0", output)).split()
+    return " ".join(sorted(words) if _BY_TIME.search(output) else words)
 
 
 def run_page(page: str, folder: Path) -> list[tuple[Command, str]]:

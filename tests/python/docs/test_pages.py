@@ -17,7 +17,14 @@ from tessiq import _C
 from tessiq.compile.options import MODES, CompileOptions
 from tessiq.device.logs import TOPICS
 
-EXECUTED = ("finding-a-fault.md", "getting-started.md", "how-it-works.md", "options-and-environment.md")
+EXECUTED = (
+    "explain.md",
+    "finding-a-fault.md",
+    "getting-started.md",
+    "how-it-works.md",
+    "options-and-environment.md",
+    "profiling.md",
+)
 OPTIONS = (ROOT / "docs" / "options-and-environment.md").read_text()
 # A variable is read by its name as a string; a macro or a CMake definition has the same form and no quotes.
 READ = re.compile(r'["\'](TESSIQ_[A-Z_]+)["\']')
