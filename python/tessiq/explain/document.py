@@ -53,8 +53,6 @@ def sections(report: Report, *, source: bool) -> Iterator[Section]:
         )
         columns = ("reason", "node", "operation", "line", "because", "as a kernel it would mean")
         yield Section("through PyTorch, and why", (Table(columns, rows),))
-    if report.guards or report.recompiles:
-        yield _reuse(report)
     for position, graph in enumerate(report.graphs):
         where = f"graph {position} ({graph.direction})"
         yield Section(f"{where}: imported graph", (Text(graph.imported_ir, "ir"),))
@@ -66,6 +64,8 @@ def sections(report: Report, *, source: bool) -> Iterator[Section]:
         if graph.memory.buffers:
             yield _memory(where, graph)
         yield Section(f"{where}: program", (Text(graph.program),))
+    if report.guards or report.recompiles:
+        yield _reuse(report)
     yield _waterfall(report)
 
 
@@ -79,9 +79,13 @@ def _summary(report: Report) -> Section:
 def _reuse(report: Report) -> Section:
     blocks: list[Facts | Table | Text] = []
     if report.guards:
-        rows = tuple((one.name, one.kind, one.text) for one in report.guards if one.on_values)
+        on_values = [one for one in report.guards if one.on_values]
+        # A model has some guards for each of its modules; what changes from call to call is what a caller hands in.
+        handed_in = [one for one in on_values if not one.name.startswith("self.")]
+        rows = tuple((one.name, one.kind, one.text) for one in handed_in)
         blocks.append(Table(("guard", "kind", "compiled code is used again while this is"), rows))
-        blocks.append(Text(f"and {len(report.guards) - len(rows)} on code, modules and the process's state"))
+        model, rest = len(on_values) - len(handed_in), len(report.guards) - len(on_values)
+        blocks.append(Text(f"and {model} on the model's modules and weights, {rest} on code and the process's state"))
     if report.recompiles:
         blocks.append(
             Table(("compiled again", "because"), tuple((one.function, one.reason) for one in report.recompiles))
