@@ -21,7 +21,10 @@ CATEGORIES = ("elementwise", "reduction", "movement", "matmul", "copy", "convolu
 EFFECTS = ("pure", "random", "writes")
 COMPUTE = ("result", "operands")
 COMBINE = ("sum", "mean", "product", "maximum", "minimum", "arg_maximum", "arg_minimum", "any", "all")
-INDEX_MAPS = ("arange", "concatenate", "flip", "pad", "slice_scatter")
+INDEX_MAPS = (
+    *("arange", "concatenate", "flip", "pad", "slice_scatter"),
+    *("embedding", "index_select", "gather", "index"),
+)
 # The order of ir::ElementType; a row's element types are one bit each.
 ELEMENT_TYPES = ("bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
 TYPE_SETS = {

@@ -9,6 +9,7 @@
 #include "analysis/custom_operation.h"
 #include "analysis/element_step.h"
 #include "analysis/index_map.h"
+#include "analysis/lookups.h"
 #include "analysis/loop_access.h"
 #include "analysis/matmul_layout.h"
 #include "analysis/reduction.h"
@@ -50,12 +51,29 @@ Claim check_sizes(const ir::Node& node) {
   return yes();
 }
 
+Claim check_positions(const ir::Node& node, const Lookup& lookup) {
+  const ir::Value& positions = *node.operand(lookup.index);
+  const ir::ElementType element = positions.type().element;
+  if (element != ir::ElementType::kInt64 && element != ir::ElementType::kInt32) {
+    return no("element-type", named(positions) + " holds no positions, which are int64 or int32");
+  }
+  const auto access = position_access(node, lookup);
+  return access ? yes() : no("shape", "%" + positions.name() + ": " + access.error().message());
+}
+
 Claim check_reads(const ir::Node& node, const ElementStep& step) {
   for (const StepArgument& argument : step.arguments) {
-    if (const auto* read = std::get_if<StepOperand>(&argument)) {
-      if (auto access = operand_access(node, *read); !access) {
-        return no("shape", "%" + node.operand(read->index)->name() + ": " + access.error().message());
+    const auto* read = std::get_if<StepOperand>(&argument);
+    if (read == nullptr) {
+      continue;
+    }
+    for (const Lookup& lookup : read->lookups) {
+      if (Claim positions = check_positions(node, lookup); !positions.supported) {
+        return positions;
       }
+    }
+    if (auto access = operand_access(node, *read); !access) {
+      return no("shape", "%" + node.operand(read->index)->name() + ": " + access.error().message());
     }
   }
   return yes();

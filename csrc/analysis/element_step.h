@@ -20,12 +20,22 @@ struct Window {
 
   friend bool operator==(const Window&, const Window&) = default;
 };
+// An axis of an operand that is read at the position another operand holds.
+struct Lookup {
+  int axis = 0;   // of the operand that is read
+  int index = 0;  // of the node: the operand that holds positions, broadcast over `rank` axes of the result
+  int first = 0;  // the first of them
+  int rank = 0;
+  bool wraps = false;  // a negative position counts from the end; else it is as wrong as one past it
+};
 // Read at the result's position; or, for rows with an index map, only where that is in every window, at the position
 // less each window's begin, and along a reversed axis counted from the end.
 struct StepOperand {
   int index = 0;  // of the node
   std::vector<Window> windows = {};
   std::vector<int> reversed = {};
+  std::vector<Lookup> lookups = {};
+  std::vector<int> along = {};  // with lookups, by axis of the operand: the result's that it is read along, or -1
 };
 struct StepInside {  // a bool: whether the position is in every window
   std::vector<Window> windows;

@@ -22,6 +22,9 @@ Result<Scalar> number_of(const StepArgument& argument, std::span<const Scalar> o
       return internal("a step reads operand " + std::to_string(operand->index) + " of " +
                       std::to_string(operands.size()));
     }
+    if (!operand->lookups.empty()) {
+      return unsupported("where it is read is known in the call alone");
+    }
     return operands[static_cast<size_t>(operand->index)];
   }
   if (const auto* size = std::get_if<ir::SizeExpr>(&argument)) {

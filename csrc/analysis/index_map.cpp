@@ -2,11 +2,11 @@
 #include "analysis/index_map.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 #include <utility>
 
 #include "analysis/arguments.h"
+#include "analysis/lookups.h"
 
 namespace tessiq::analysis {
 namespace {
@@ -19,22 +19,6 @@ constexpr size_t kMaxConditions = 32;
 
 SizeExpr constant(int64_t value) { return SizeExpr::of_constant(value); }
 
-int index_of(const ir::Node& node, const ir::Value* value) {
-  const auto& operands = node.operands();
-  return static_cast<int>(std::find(operands.begin(), operands.end(), value) - operands.begin());
-}
-
-// Nothing the call said may be dropped: every attribute is among those that the caller reads or that change nothing.
-Result<void> check_keys(const ir::Node& node, std::initializer_list<std::string_view> keys) {
-  for (const auto& [key, attribute] : node.attributes()) {
-    const bool is_known = std::find(keys.begin(), keys.end(), key) != keys.end();
-    if (!is_known && !key.starts_with(ir::kPassPrefix)) {
-      return unsupported(node.op() + ": " + key + " = " + ir::attribute_to_string(attribute) + " is not understood");
-    }
-  }
-  return {};
-}
-
 bool is_absent(const ir::Attribute* attribute) {
   return attribute == nullptr || std::holds_alternative<ir::None>(*attribute) ||
          (std::holds_alternative<bool>(*attribute) && !std::get<bool>(*attribute));
@@ -44,20 +28,6 @@ Result<StepArgument> number_or(const ir::Node& node, const ir::Attribute* attrib
                                int64_t otherwise) {
   return attribute == nullptr || std::holds_alternative<ir::None>(*attribute) ? Result<StepArgument>(otherwise)
                                                                               : step_number(node, key, *attribute);
-}
-
-// Of the result's element type, which every value is converted to.
-ElementStep step_of(const ir::Node& node, std::string expression, std::vector<StepArgument> arguments,
-                    uint32_t bool_arguments) {
-  ElementStep step;
-  step.expression = std::move(expression);
-  step.arguments = std::move(arguments);
-  step.bool_arguments = bool_arguments;
-  step.element = node.result()->type().element;
-  step.operates_on = step.element;
-  const bool is_half = step.element == ir::ElementType::kFloat16 || step.element == ir::ElementType::kBFloat16;
-  step.compute = is_half ? ir::ElementType::kFloat32 : step.element;
-  return step;
 }
 
 // (end), (start, end) or (start, end, step); as prims.iota, (length) with start and step by name. How many there are is
@@ -75,7 +45,7 @@ Result<ElementStep> arange(const ir::Node& node) {
   const ir::Attribute* start = arguments.count() > 1 ? arguments.constant(0) : node.attribute("start");
   TESSIQ_ASSIGN_OR_RETURN(StepArgument first, number_or(node, start, "start", 0));
   TESSIQ_ASSIGN_OR_RETURN(StepArgument step, number_or(node, arguments.constant(2, "step"), "step", 1));
-  return step_of(node, "($0 + $1 * $2)", {std::move(first), std::move(step), StepPosition{0}}, 0);
+  return copied_step(node, "($0 + $1 * $2)", {std::move(first), std::move(step), StepPosition{0}}, 0);
 }
 
 // (parts, dim). Each part has the positions after the one before.
@@ -99,7 +69,7 @@ Result<ElementStep> concatenate(const ir::Node& node) {
     TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, to_expr(shape[axis]));
     end = sum(begin, extent);
     if (!provably_equal(extent, constant(0))) {
-      operands.push_back({index_of(node, part), {{static_cast<int>(axis), begin, end}}});
+      operands.push_back({operand_index(node, part), {{static_cast<int>(axis), begin, end}}});
     }
   }
   if (operands.empty() || operands.size() > kMaxConditions + 1) {
@@ -117,7 +87,7 @@ Result<ElementStep> concatenate(const ir::Node& node) {
   expression += "$" + std::to_string(2 * count) + closing;
   const auto is_condition = static_cast<uint32_t>((uint64_t{1} << count) - 1);
   conditions.insert(conditions.end(), operands.begin(), operands.end());
-  return step_of(node, std::move(expression), std::move(conditions), is_condition);
+  return copied_step(node, std::move(expression), std::move(conditions), is_condition);
 }
 
 // (self, dims).
@@ -129,7 +99,7 @@ Result<ElementStep> flip(const ir::Node& node) {
   if (self == nullptr || !dims) {
     return unsupported(node.op() + " of axes that are not a list of numbers");
   }
-  StepOperand operand{index_of(node, self)};
+  StepOperand operand{operand_index(node, self)};
   for (const ir::Extent& dim : *dims) {
     if (!dim.is_known()) {
       return unsupported(node.op() + " names axis " + dim.to_string());
@@ -137,7 +107,7 @@ Result<ElementStep> flip(const ir::Node& node) {
     TESSIQ_ASSIGN_OR_RETURN(const size_t axis, axis_of(node, dim.known(), self->type().shape.size()));
     operand.reversed.push_back(static_cast<int>(axis));
   }
-  return step_of(node, "$0", {std::move(operand)}, 0);
+  return copied_step(node, "$0", {std::move(operand)}, 0);
 }
 
 // (self, [left, right] from the last axis on, value).
@@ -162,8 +132,9 @@ Result<ElementStep> pad(const ir::Node& node) {
   }
   TESSIQ_ASSIGN_OR_RETURN(StepArgument value, number_or(node, arguments.constant(2, "value"), "value", 0));
   StepInside inside{windows};
-  return step_of(node, "($0 ? $1 : $2)",
-                 {std::move(inside), StepOperand{index_of(node, self), std::move(windows)}, std::move(value)}, 1);
+  return copied_step(node, "($0 ? $1 : $2)",
+                     {std::move(inside), StepOperand{operand_index(node, self), std::move(windows)}, std::move(value)},
+                     1);
 }
 
 // Where the slice begins; nothing where that depends on a size that is not known.
@@ -199,12 +170,41 @@ Result<ElementStep> slice_scatter(const ir::Node& node) {
   }
   TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, to_expr(source->type().shape[axis]));
   const std::vector<Window> windows = {{static_cast<int>(axis), *begin, sum(*begin, extent)}};
-  return step_of(node, "($0 ? $1 : $2)",
-                 {StepInside{windows}, StepOperand{index_of(node, source), windows}, StepOperand{index_of(node, self)}},
-                 1);
+  return copied_step(
+      node, "($0 ? $1 : $2)",
+      {StepInside{windows}, StepOperand{operand_index(node, source), windows}, StepOperand{operand_index(node, self)}},
+      1);
 }
 
 }  // namespace
+
+int operand_index(const ir::Node& node, const ir::Value* value) {
+  const auto& operands = node.operands();
+  return static_cast<int>(std::find(operands.begin(), operands.end(), value) - operands.begin());
+}
+
+Result<void> check_keys(const ir::Node& node, std::initializer_list<std::string_view> keys) {
+  for (const auto& [key, attribute] : node.attributes()) {
+    const bool is_known = std::find(keys.begin(), keys.end(), key) != keys.end();
+    if (!is_known && !key.starts_with(ir::kPassPrefix)) {
+      return unsupported(node.op() + ": " + key + " = " + ir::attribute_to_string(attribute) + " is not understood");
+    }
+  }
+  return {};
+}
+
+ElementStep copied_step(const ir::Node& node, std::string expression, std::vector<StepArgument> arguments,
+                        uint32_t bool_arguments) {
+  ElementStep step;
+  step.expression = std::move(expression);
+  step.arguments = std::move(arguments);
+  step.bool_arguments = bool_arguments;
+  step.element = node.result()->type().element;
+  step.operates_on = step.element;
+  const bool is_half = step.element == ir::ElementType::kFloat16 || step.element == ir::ElementType::kBFloat16;
+  step.compute = is_half ? ir::ElementType::kFloat32 : step.element;
+  return step;
+}
 
 Result<ElementStep> index_map_step(const ir::Node& node, const optable::OpInfo& op) {
   switch (op.index_map) {
@@ -218,6 +218,11 @@ Result<ElementStep> index_map_step(const ir::Node& node, const optable::OpInfo& 
       return pad(node);
     case IndexMap::kSliceScatter:
       return slice_scatter(node);
+    case IndexMap::kEmbedding:
+    case IndexMap::kIndexSelect:
+    case IndexMap::kGather:
+    case IndexMap::kIndex:
+      return lookup_step(node, op);
     case IndexMap::kNone:
       break;
   }
@@ -225,6 +230,9 @@ Result<ElementStep> index_map_step(const ir::Node& node, const optable::OpInfo& 
 }
 
 Result<LoopAccess> operand_access(const ir::Node& node, const StepOperand& operand) {
+  if (!operand.lookups.empty()) {
+    return looked_up_access(node, operand);
+  }
   const ir::TensorType& type = node.operand(operand.index)->type();
   ir::Shape space = node.result()->type().shape;
   for (const Window& window : operand.windows) {

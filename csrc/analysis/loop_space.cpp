@@ -94,6 +94,7 @@ class Builder {
   }
 
   Result<void> place(const ir::Node& reader, const ir::Value& value, const StepOperand& how) {
+    TESSIQ_RETURN_IF_ERROR(check_lookups(reader, value, how));
     const std::optional<size_t> index = index_of(value);
     if (!index) {
       return {};
@@ -108,6 +109,15 @@ class Builder {
     }
     frames_[*index] = std::move(frame);
     return {};
+  }
+
+  // What is looked up, and where, lies in memory.
+  Result<void> check_lookups(const ir::Node& reader, const ir::Value& value, const StepOperand& how) const {
+    const bool is_computed = std::any_of(how.lookups.begin(), how.lookups.end(), [&](const Lookup& lookup) {
+      return index_of(value).has_value() || index_of(*reader.operand(lookup.index)).has_value();
+    });
+    return is_computed ? unsupported("%" + value.name() + " is looked up in the loop that computes it or its positions")
+                       : Result<void>();
   }
 
   const ir::Graph& graph_;

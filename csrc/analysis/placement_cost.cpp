@@ -84,6 +84,11 @@ Cost cost_of(const ir::Node& node, const ir::Graph& graph) {
   for (const ir::Value* operand : node.operands()) {
     bytes += static_cast<double>(bytes_of(*operand, graph));
   }
+  if (op != nullptr && op->looks_up()) {
+    // As much of a table as is written, and the positions.
+    const int64_t table = bytes_of(*node.operand(0), graph);
+    bytes -= static_cast<double>(std::max<int64_t>(table - bytes_of(*node.result(), graph), 0));
+  }
   for (int index = 0; index < node.result_count(); ++index) {
     bytes += static_cast<double>(bytes_of(*node.result(index), graph));
   }

@@ -10,6 +10,7 @@
 
 #include "analysis/decisions.h"
 #include "analysis/element_step.h"
+#include "analysis/lookups.h"
 #include "analysis/loop_space.h"
 #include "analysis/reduction.h"
 #include "optable/lookup.h"
@@ -88,13 +89,16 @@ class Builder {
       return unsupported(node.op() + " computes neither an element nor a row");
     }
     const Axes& axes = full || row ? all_axes_ : kept_axes_;
-    if (op.index_map != optable::IndexMap::kNone) {
+    if (op.index_map != optable::IndexMap::kNone && !op.looks_up()) {
       return unsupported(node.op() + " reads or counts positions other than its own");
     }
     TESSIQ_ASSIGN_OR_RETURN(const ElementStep step, element_step(node, op));
     int ready = 0;
     for (const StepArgument& argument : step.arguments) {
-      if (const auto* operand = std::get_if<StepOperand>(&argument)) {
+      const auto* operand = std::get_if<StepOperand>(&argument);
+      if (operand != nullptr && !operand->lookups.empty()) {
+        TESSIQ_RETURN_IF_ERROR(look_up(node, *operand, axes, !full));
+      } else if (operand != nullptr) {
         TESSIQ_ASSIGN_OR_RETURN(const int walk, read(*node.operand(operand->index), axes, !full));
         ready = std::max(ready, walk);
       }
@@ -139,7 +143,37 @@ class Builder {
       read_shape.push_back(per_row && space_.reduced[axis] != 0 ? ir::Extent(1) : space_.shape[axis]);
     }
     TESSIQ_ASSIGN_OR_RETURN(const LoopAccess access, loop_access(operand.type(), read_shape));
-    return add_input(operand, scattered(access, reader), per_row || is_per_row(operand, reader));
+    const auto added = add_input(operand, scattered(access, reader), per_row || is_per_row(operand, reader));
+    return added ? Result<int>(0) : added.error();
+  }
+
+  bool is_computed(const ir::Value& value) const { return !value.is_parameter() && is_member(value.producer()); }
+
+  // What is looked up lies in memory, and is at one position of its axis all along a row.
+  Result<void> look_up(const ir::Node& node, const StepOperand& operand, const Axes& reader, bool per_row) {
+    const ir::Value& value = *node.operand(operand.index);
+    TESSIQ_ASSIGN_OR_RETURN(const LoopAccess access, looked_up_access(node, operand));
+    TESSIQ_ASSIGN_OR_RETURN(const std::vector<ir::SizeExpr> strides, stride_exprs(value.type()));
+    std::vector<RowLookup> lookups;
+    for (const Lookup& lookup : operand.lookups) {
+      const ir::Value& positions = *node.operand(lookup.index);
+      if (is_computed(value) || is_computed(positions)) {
+        return unsupported("%" + value.name() + " is looked up where it or its positions are computed");
+      }
+      TESSIQ_ASSIGN_OR_RETURN(const LoopAccess held, position_access(node, lookup));
+      const LoopAccess of_row = scattered(held, reader);
+      for (size_t axis = 0; axis < space_.shape.size(); ++axis) {
+        if (space_.reduced[axis] != 0 && of_row.strides[axis] != ir::SizeExpr::of_constant(0)) {
+          return unsupported("%" + value.name() + " is looked up at a position an element");
+        }
+      }
+      TESSIQ_ASSIGN_OR_RETURN(const size_t input, add_input(positions, of_row, true));
+      const auto axis = static_cast<size_t>(lookup.axis);
+      TESSIQ_ASSIGN_OR_RETURN(const ir::SizeExpr extent, to_expr(value.type().shape[axis]));
+      lookups.push_back({input, normalize(strides[axis]), extent, lookup.wraps});
+    }
+    const auto added = add_input(value, scattered(access, reader), per_row, std::move(lookups));
+    return added ? Result<void>() : added.error();
   }
 
   bool is_per_row(const ir::Value& operand, const Axes& reader) const {
@@ -163,18 +197,21 @@ class Builder {
     return result;
   }
 
-  Result<int> add_input(const ir::Value& value, LoopAccess access, bool per_row) {
-    for (const RowTensor& input : space_.inputs) {
+  // Its place among the inputs.
+  Result<size_t> add_input(const ir::Value& value, LoopAccess access, bool per_row,
+                           std::vector<RowLookup> lookups = {}) {
+    for (size_t k = 0; k < space_.inputs.size(); ++k) {
+      const RowTensor& input = space_.inputs[k];
       if (input.value != &value) {
         continue;
       }
-      if (input.per_row != per_row || input.access.strides != access.strides) {
+      if (input.per_row != per_row || input.access.strides != access.strides || input.lookups != lookups) {
         return unsupported("%" + value.name() + " is read in two ways");
       }
-      return 0;
+      return k;
     }
-    space_.inputs.push_back({&value, std::move(access), per_row});
-    return 0;
+    space_.inputs.push_back({&value, std::move(access), per_row, std::move(lookups)});
+    return space_.inputs.size() - 1;
   }
 
   Result<void> add_output(const ir::Node& node) {

@@ -13,12 +13,23 @@
 
 namespace tessiq::analysis {
 
+// An axis of an input that is read at the position another input holds for the row.
+struct RowLookup {
+  size_t positions = 0;  // an entry of RowSpace::inputs
+  ir::SizeExpr stride;
+  ir::SizeExpr extent;
+  bool wraps = false;
+
+  friend bool operator==(const RowLookup&, const RowLookup&) = default;
+};
+
 struct RowTensor {
   const ir::Value* value = nullptr;
   // Of the elements in memory, one stride an axis of the space; 0 along the reduced axes where it has one element a
   // row.
   LoopAccess access;
   bool per_row = false;
+  std::vector<RowLookup> lookups = {};
 };
 
 struct RowMember {

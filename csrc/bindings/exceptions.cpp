@@ -44,6 +44,8 @@ void bind_exceptions(pybind11::module_&) {
       PyErr_SetString(exception_of(exception.error().code()), exception.what());
     } catch (const c10::OutOfMemoryError& exception) {
       PyErr_SetString(out_of_memory_error(), exception.what_without_backtrace());
+    } catch (const c10::IndexError& exception) {
+      PyErr_SetString(PyExc_IndexError, exception.what_without_backtrace());
     } catch (const c10::NotImplementedError& exception) {
       PyErr_SetString(PyExc_NotImplementedError, exception.what_without_backtrace());
     } catch (const c10::Error& exception) {

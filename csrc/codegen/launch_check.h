@@ -32,7 +32,7 @@ inline Result<void> check_launch(const std::string& kernel, const emit::LoopSize
                             " elements, the caller says " + std::to_string(element_count));
   }
   for (size_t tensor = 0; tensor < pointers.size(); ++tensor) {
-    if (pointers[tensor] == nullptr && count != 0 && loop.windowed[tensor] == 0) {
+    if (pointers[tensor] == nullptr && count != 0 && loop.may_be_empty[tensor] == 0) {
       return invalid_argument("launch of loop " + kernel + ": a pointer is null");
     }
   }

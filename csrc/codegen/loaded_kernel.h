@@ -38,7 +38,9 @@ class LoadedKernel {
   //   sizes          values of LoopKernel::size_arguments(), in its order
   //   element_count  of the iteration space; 0 launches nothing, unless rows without elements have a result
   //   workspace      workspace_bytes() of memory that the launch may use until it has passed; null where that is 0
-  // kInvalidArgument where the numbers of pointers or sizes are wrong, or a size is negative.
+  // kInvalidArgument where the numbers of pointers or sizes are wrong, or a size is negative. kNotFound where an
+  // element's position is looked up and its axis has no such position; on a GPU that is an assertion in the kernel,
+  // which a later call reports.
   virtual Result<void> launch(std::span<void* const> pointers, std::span<const int64_t> sizes, int64_t element_count,
                               void* workspace, void* native_stream) = 0;
   // What a launch with these arguments needs to work in.

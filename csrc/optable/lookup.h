@@ -30,7 +30,18 @@ enum class Combine { kNone, kSum, kMean, kProduct, kMaximum, kMinimum, kArgMaxim
 
 // Which positions an operation reads or counts beyond its own: the rows without an expression that a loop computes all
 // the same (analysis/index_map.h).
-enum class IndexMap { kNone, kArange, kConcatenate, kFlip, kPad, kSliceScatter };
+enum class IndexMap {
+  kNone,
+  kArange,
+  kConcatenate,
+  kFlip,
+  kPad,
+  kSliceScatter,
+  kEmbedding,  // from here on: elements whose positions another operand holds
+  kIndexSelect,
+  kGather,
+  kIndex,
+};
 
 // A constant that the expression reads by name ("$alpha"), with the value it has when absent. In a call it is a
 // keyword, or stands after the positional arguments: parameter i is also argument arity + i.
@@ -90,6 +101,8 @@ struct OpInfo {
   bool has_expression() const { return !expression.empty() || !cases.empty(); }
   // One loop computes it.
   bool is_loop() const { return has_expression() || index_map != IndexMap::kNone; }
+  // Where it reads depends on the elements of an operand, so that all of its operands have to lie in memory.
+  bool looks_up() const { return index_map >= IndexMap::kEmbedding; }
   bool is_reduction() const { return combine != Combine::kNone; }
   bool accepts(ir::ElementType type) const { return ((element_types >> static_cast<uint32_t>(type)) & 1U) != 0; }
 };

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <utility>
 
+#include "codegen/emit/loop_sizes.h"
 #include "program/arena.h"
 #include "program/size_table.h"
 
@@ -70,16 +73,45 @@ class Counter {
     int64_t total = 0;
     for (auto one = slots.begin(); one != slots.end(); ++one) {
       if (std::find(slots.begin(), one, *one) == one) {
-        TESSIQ_ASSIGN_OR_RETURN(const int64_t span, slot_bytes(slot(*one), sizes_));
-        // The gaps of a slice are not moved, and what is broadcast is moved once.
-        const double dense = elements(*one) * static_cast<double>(ir::element_size(slot(*one).element));
-        total += static_cast<double>(span) <= dense ? span : static_cast<int64_t>(dense);
+        TESSIQ_ASSIGN_OR_RETURN(const int64_t bytes, bytes_of(*one));
+        total += bytes;
       }
     }
     return total;
   }
 
+  // Of the inputs of a launch that read rows of a table: what other rows have.
+  Result<int64_t> bytes_passed_over(const Launch& launch) const {
+    const emit::LoopKernel& kernel = program_.kernels[static_cast<size_t>(launch.kernel)];
+    const emit::LoopSizes loop = emit::LoopSizes::of(kernel);
+    std::vector<int64_t> numbers;
+    for (const SizeRef size : launch.sizes) {
+      numbers.push_back(resolve(size, sizes_));
+    }
+    std::map<Slot, double> read;
+    for (size_t input = 0; input < kernel.inputs.size(); ++input) {
+      double count = kernel.inputs[input].lookups.empty() ? std::numeric_limits<double>::infinity() : 1;
+      for (size_t axis = 0; axis < loop.extents.size(); ++axis) {
+        const bool steps = !loop.strides[input][axis].is(0) || loop.looks_up_along(input, axis);
+        count *= steps ? static_cast<double>(loop.extents[axis].value(numbers)) : 1;
+      }
+      read[launch.inputs[input]] += count * ir::element_size(kernel.inputs[input].element);
+    }
+    int64_t total = 0;
+    for (const auto& [slot, bytes] : read) {
+      TESSIQ_ASSIGN_OR_RETURN(const int64_t whole, bytes_of(slot));
+      total += bytes < static_cast<double>(whole) ? whole - static_cast<int64_t>(bytes) : 0;
+    }
+    return total;
+  }
+
  private:
+  Result<int64_t> bytes_of(Slot index) const {
+    TESSIQ_ASSIGN_OR_RETURN(const int64_t span, slot_bytes(slot(index), sizes_));
+    // The gaps of a slice are not moved, and what is broadcast is moved once.
+    const double dense = elements(index) * static_cast<double>(ir::element_size(slot(index).element));
+    return static_cast<double>(span) <= dense ? span : static_cast<int64_t>(dense);
+  }
   Traffic touching(std::string_view kind, std::vector<Slot> reads, std::vector<Slot> writes) const {
     Traffic result;
     result.kind = kind;
@@ -112,6 +144,10 @@ Result<std::vector<Traffic>> traffic(const Program& program, const std::vector<i
     if (one.kind != "view" && one.kind != "free") {
       TESSIQ_ASSIGN_OR_RETURN(one.bytes_read, counter.bytes(one.reads));
       TESSIQ_ASSIGN_OR_RETURN(one.bytes_written, counter.bytes(one.writes));
+    }
+    if (const auto* launch = std::get_if<Launch>(&instruction)) {
+      TESSIQ_ASSIGN_OR_RETURN(const int64_t passed_over, counter.bytes_passed_over(*launch));
+      one.bytes_read -= passed_over;
     }
     result.push_back(std::move(one));
   }

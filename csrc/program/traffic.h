@@ -20,8 +20,8 @@ struct Traffic {
   Place place = Place::kDevice;  // of what it writes; of a move: where it leads
   std::vector<Slot> reads;
   std::vector<Slot> writes;
-  // Each tensor once, whatever a cache spares or a second walk repeats: no implementation moves less. 0 for what moves
-  // nothing.
+  // Each tensor once, whatever a cache spares or a second walk repeats: no implementation moves less. Of a table, as
+  // many rows as are looked up. 0 for what moves nothing.
   int64_t bytes_read = 0;
   int64_t bytes_written = 0;
   // Multiplications and additions of a product or convolution; 0 for the others, whose time is their bytes.

@@ -59,6 +59,9 @@ class RowVariants {
  private:
   // Whether neighbouring rows, not neighbouring elements of one, lie side by side.
   bool in_columns() const {
+    if (kernel_.looks_up()) {
+      return false;  // the threads of a column have rows of their own
+    }
     for (size_t t = 0; t < kernel_.inputs.size() && walks_ == 1 && !rows_.kept.extents.empty(); ++t) {
       if (kernel_.inputs[t].per_row) {
         continue;
@@ -92,12 +95,18 @@ class RowVariants {
     }
     int64_t width = kVectorBytes / widest;
     auto divide = [&](const SizeSlot& size) { width = width_dividing(size, width); };
-    for (const std::vector<SizeSlot>& strides : sizes_.strides) {
-      for (size_t other = 0; other < strides.size() && strides[axis].is(1); ++other) {
+    for (size_t t = 0; t < sizes_.strides.size(); ++t) {
+      const std::vector<SizeSlot>& strides = sizes_.strides[t];
+      if (!strides[axis].is(1)) {
+        continue;
+      }
+      for (size_t other = 0; other < strides.size(); ++other) {
         if (other != axis) {
           divide(strides[other]);
         }
       }
+      std::for_each(sizes_.lookups[t].begin(), sizes_.lookups[t].end(),
+                    [&](const LookupSizes& lookup) { divide(lookup.stride); });
     }
     divide(vector_extent());
     return static_cast<int>(width);

@@ -6,6 +6,7 @@
 
 #include "analysis/decisions.h"
 #include "analysis/index_map.h"
+#include "analysis/lookups.h"
 #include "analysis/loop_space.h"
 #include "analysis/size_algebra.h"
 #include "codegen/emit/loop_steps.h"
@@ -97,36 +98,68 @@ class Description {
       return internal(value.name() + ": fused, but " + access.error().message());
     }
     const analysis::LoopFrame frame = reader.within(operand.windows);
-    LoopTensor tensor{value.name(), value.type().element, std::move(access->strides)};
+    TESSIQ_ASSIGN_OR_RETURN(LoopTensor tensor, tensor_at(value, *std::move(access), frame, operand.reversed));
+    for (const analysis::Lookup& lookup : operand.lookups) {
+      TESSIQ_ASSIGN_OR_RETURN(LoopLookup read, loop_lookup(node, operand, lookup, frame));
+      tensor.lookups.push_back(std::move(read));
+    }
+    for (const analysis::Window& window : frame.windows) {
+      // What is the same all along the axis can be read anywhere.
+      if (!tensor.lookups.empty() || tensor.strides[static_cast<size_t>(window.axis)] != SizeExpr::of_constant(0)) {
+        tensor.windows.push_back(loop_window(window));
+      }
+    }
+    return LoopArgument(LoopRead{inputs_[add_input(value, std::move(tensor))].tensor.name()});
+  }
+
+  Result<LoopLookup> loop_lookup(const ir::Node& node, const analysis::StepOperand& operand,
+                                 const analysis::Lookup& lookup, const analysis::LoopFrame& frame) {
+    const ir::Value& value = *node.operand(lookup.index);
+    auto access = analysis::position_access(node, lookup);
+    if (!access) {
+      return internal(value.name() + ": fused, but " + access.error().message());
+    }
+    TESSIQ_ASSIGN_OR_RETURN(LoopTensor tensor, tensor_at(value, *std::move(access), frame, {}));
+    for (const analysis::Window& window : frame.windows) {
+      if (tensor.strides[static_cast<size_t>(window.axis)] != SizeExpr::of_constant(0)) {
+        tensor.windows.push_back(loop_window(window));
+      }
+    }
+    const auto axis = static_cast<size_t>(lookup.axis);
+    const ir::TensorType& type = node.operand(operand.index)->type();
+    TESSIQ_ASSIGN_OR_RETURN(const std::vector<SizeExpr> strides, analysis::stride_exprs(type));
+    TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, analysis::to_expr(type.shape[axis]));
+    const size_t positions = add_input(value, std::move(tensor));
+    return LoopLookup{static_cast<int>(positions), analysis::normalize(strides[axis]), extent, lookup.wraps};
+  }
+
+  // The tensor as it is read from the frame, but for windows and lookups.
+  Result<LoopTensor> tensor_at(const ir::Value& value, analysis::LoopAccess access, const analysis::LoopFrame& frame,
+                               const std::vector<int>& reversed) {
+    LoopTensor tensor{value.name(), value.type().element, std::move(access.strides)};
     for (size_t axis = 0; axis < tensor.strides.size(); ++axis) {
       SizeExpr first = frame.shift[axis];
-      if (std::find(operand.reversed.begin(), operand.reversed.end(), static_cast<int>(axis)) !=
-          operand.reversed.end()) {
+      if (std::find(reversed.begin(), reversed.end(), static_cast<int>(axis)) != reversed.end()) {
         TESSIQ_ASSIGN_OR_RETURN(const SizeExpr extent, analysis::to_expr(value.type().shape[axis]));
         first = analysis::sum(first, analysis::sum(extent, SizeExpr::of_constant(-1)));
       }
       const SizeExpr back = analysis::product(tensor.strides[axis], SizeExpr::of_constant(-1));
       tensor.offset = analysis::sum(tensor.offset, analysis::product(first, back));
     }
-    for (const analysis::Window& window : frame.windows) {
-      // What is the same all along the axis can be read anywhere.
-      if (tensor.strides[static_cast<size_t>(window.axis)] != SizeExpr::of_constant(0)) {
-        tensor.windows.push_back(loop_window(window));
-      }
-    }
-    return LoopArgument(LoopRead{add_input(value, std::move(tensor))});
+    return tensor;
   }
 
-  // The name that steps read it by.
-  std::string add_input(const ir::Value& value, LoopTensor tensor) {
+  // Its place in inputs_.
+  size_t add_input(const ir::Value& value, LoopTensor tensor) {
     int others = 0;
-    for (const Input& input : inputs_) {
-      const LoopTensor& known = input.tensor;
-      if (input.value != &value) {
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      const LoopTensor& known = inputs_[k].tensor;
+      if (inputs_[k].value != &value) {
         continue;
       }
-      if (known.strides == tensor.strides && known.offset == tensor.offset && known.windows == tensor.windows) {
-        return known.name();
+      if (known.strides == tensor.strides && known.offset == tensor.offset && known.windows == tensor.windows &&
+          known.lookups == tensor.lookups) {
+        return k;
       }
       ++others;
     }
@@ -134,7 +167,7 @@ class Description {
       tensor.read_as = value.name() + "'" + std::to_string(others);  // no name of a value has an apostrophe
     }
     inputs_.push_back({&value, std::move(tensor)});
-    return inputs_.back().tensor.name();
+    return inputs_.size() - 1;
   }
 
   int position_along(int axis) {

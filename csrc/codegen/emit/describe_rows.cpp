@@ -64,7 +64,11 @@ class RowDescription {
 
   Result<void> place_tensors(const analysis::RowSpace& space) {
     for (const analysis::RowTensor& input : space.inputs) {
-      kernel_.inputs.push_back({input.value->name(), input.value->type().element, {}, input.per_row});
+      LoopTensor& tensor =
+          kernel_.inputs.emplace_back(LoopTensor{input.value->name(), input.value->type().element, {}, input.per_row});
+      for (const analysis::RowLookup& lookup : input.lookups) {
+        tensor.lookups.push_back({static_cast<int>(lookup.positions), lookup.stride, lookup.extent, lookup.wraps});
+      }
     }
     for (const analysis::RowTensor& output : space.outputs) {
       kernel_.outputs.push_back({output.value->name(), output.value->type().element, {}, output.per_row});

@@ -7,6 +7,7 @@
 
 #include "codegen/emit/cuda_tiles.h"
 #include "codegen/emit/emitters.h"
+#include "codegen/emit/lookup_text.h"
 #include "codegen/emit/loop_kernel.h"
 #include "codegen/emit/loop_text.h"
 #include "codegen/emit/spelling.h"
@@ -53,11 +54,18 @@ class CudaText {
     return rank() == 0 ? stride == 0 : sizes_.strides[tensor].back().is(stride);
   }
 
+  // Whether each element of a vector is looked up by itself.
+  bool is_looked_up_apart(size_t t) const { return rank() > 0 && sizes_.looks_up_along(t, rank() - 1); }
+  bool looks_up(size_t t) const { return !sizes_.lookups[t].empty(); }
+
   // As many elements as the widest contiguous operand has in 16 bytes, fewer where known extents or strides do not
   // divide by it; 1 where an output is not contiguous, as nothing is gained then.
   int vector_width() const {
     int64_t widest = 0;
     for (size_t t = 0; t < tensor_count(); ++t) {
+      if (is_looked_up_apart(t)) {
+        continue;
+      }
       if (has_inner_stride(t, 1)) {
         widest = std::max<int64_t>(widest, ir::element_size(tensor(t).element));
       } else if (!is_input(t)) {
@@ -68,9 +76,11 @@ class CudaText {
     auto divide = [&](const SizeSlot& size) { width = width_dividing(size, width); };
     for (size_t t = 0; t < tensor_count() && rank() > 0; ++t) {
       const std::vector<SizeSlot>& strides = sizes_.strides[t];
-      if (has_inner_stride(t, 1)) {
+      if (has_inner_stride(t, 1) && !is_looked_up_apart(t)) {
         std::for_each(strides.begin(), strides.end() - 1, divide);
         divide(sizes_.offsets[t]);
+        std::for_each(sizes_.lookups[t].begin(), sizes_.lookups[t].end(),
+                      [&](const LookupSizes& lookup) { divide(lookup.stride); });
       }
     }
     std::for_each(sizes_.inner_bounds.begin(), sizes_.inner_bounds.end(), divide);
@@ -147,13 +157,41 @@ class CudaText {
     return texts;
   }
 
+  // Under which an input is read at all; "" for always.
+  std::string guard(size_t t, const std::string& place) const {
+    auto position = [&](int p) { return position_text(p, place, false); };
+    return !is_input(t) || tensor(t).windows.empty() ? "" : inside_text(kernel_, tensor(t).windows, position);
+  }
+
   // "(p0 < 4 ? read : otherwise)" for an input with windows, else `read`.
   std::string guarded(size_t t, const std::string& place, const std::string& read, const std::string& otherwise) const {
-    if (!is_input(t) || tensor(t).windows.empty()) {
-      return read;
+    const std::string condition = guard(t, place);
+    return condition.empty() ? read : "(" + condition + " ? " + read + " : " + otherwise + ")";
+  }
+
+  std::string zero(size_t t) const { return std::string(storage_type_name(tensor(t).element)) + "(0)"; }
+
+  // One element: "in2[at.in2 + l2_0 * I(64)]", guarded.
+  std::string element_text(size_t t, const std::string& place, const std::string& more = "") const {
+    const std::string name = tensor_name(t);
+    return guarded(t, place, name + "[" + place + "." + name + more + lookup_terms(sizes_, t, TextTarget::kCuda) + "]",
+                   zero(t));
+  }
+
+  // Statements that fill a vector of what is looked up, from vectors of positions.
+  std::string looked_up_load(size_t t) const {
+    auto lines = [&](const std::string& indent, const std::string& element) {
+      auto held = [&](int k) { return "p_in" + std::to_string(k) + "[u].at[" + element + "]"; };
+      return lookup_lines(sizes_, t, TextTarget::kCuda, indent, {guard(t, "at[u]"), held});
+    };
+    const std::string pack = "p_" + tensor_name(t) + "[u]";
+    if (!is_looked_up_apart(t)) {
+      return lines("      ", "0") + "      " + pack + " = " + load_text(t) + ";\n";
     }
-    auto position = [&](int p) { return position_text(p, place, false); };
-    return "(" + inside_text(kernel_, tensor(t).windows, position) + " ? " + read + " : " + otherwise + ")";
+    const SizeSlot& stride = sizes_.strides[t].back();
+    const std::string more = stride.is(0) ? "" : " + I(k) * I(" + stride.text() + ")";
+    return "#pragma unroll\n      for (int k = 0; k < W; ++k) {\n" + lines("        ", "k") + "        " + pack +
+           ".at[k] = " + element_text(t, "at[u]", more) + ";\n      }\n";
   }
 
   // All elements of a vector are on one side of every window.
@@ -164,7 +202,7 @@ class CudaText {
 
   std::string unguarded_load_text(size_t t) const {
     const std::string name = tensor_name(t);
-    const std::string from = name + " + at[u]." + name;
+    const std::string from = name + " + at[u]." + name + lookup_terms(sizes_, t, TextTarget::kCuda);
     if (has_inner_stride(t, 1)) {
       return "load<W>(" + from + ")";
     }
@@ -219,7 +257,8 @@ class CudaText {
     for (size_t t = 0; t < tensor_count(); ++t) {
       if (is_input(t)) {
         arrays += "    " + packed(t) + "[U];\n";
-        loads += "      p_" + tensor_name(t) + "[u] = " + load_text(t) + ";\n";
+        // Positions are an earlier input.
+        loads += looks_up(t) ? looked_up_load(t) : "      p_" + tensor_name(t) + "[u] = " + load_text(t) + ";\n";
       } else {
         packs += "      " + packed(t) + ";\n";
         stores += "      " + store_text(t, "p_" + tensor_name(t)) + "\n";
@@ -244,10 +283,11 @@ class CudaText {
     text += "#pragma unroll 1\n  for (int k = 0; k < U * W; ++k) {\n";
     text += "    const I i = first + I(k / W * " + threads + " * W + k % W);\n    if (i < n) {\n";
     text += "      const place<I> at = locate<I>(i" + size_arguments(sizes_.parameter_count()) + ");\n";
-    auto element = [&](size_t t) {
-      const std::string zero = std::string(storage_type_name(tensor(t).element)) + "(0)";
-      return guarded(t, "at", tensor_name(t) + "[at." + tensor_name(t) + "]", zero);
-    };
+    auto element = [&](size_t t) { return element_text(t, "at"); };
+    auto held = [&](int k) { return element(static_cast<size_t>(k)); };
+    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
+      text += lookup_lines(sizes_, t, TextTarget::kCuda, "      ", {guard(t, "at"), held});
+    }
     return text + element_statements("      ", element, element, position_texts("at", false)) + "    }\n  }\n}\n";
   }
 

@@ -1,6 +1,7 @@
 // C++ for the reference device. Rows of the innermost axis are plain loops over restrict pointers, which the compiler
 // vectorises where the operands are contiguous; outer coordinates are worked out once a row.
 #include "codegen/emit/emitters.h"
+#include "codegen/emit/lookup_text.h"
 #include "codegen/emit/loop_kernel.h"
 #include "codegen/emit/loop_text.h"
 #include "codegen/emit/spelling.h"
@@ -40,26 +41,44 @@ class HostText {
     return base + (stride.is(1) ? " + k" : " + k * " + stride.text());
   }
 
+  // Where a whole row looks up the same, once a row is enough.
+  bool looks_up_once_a_row(size_t t) const {
+    const bool varies = rank() > 0 && sizes_.looks_up_along(t, rank() - 1);
+    return !varies && kernel_.inputs[t].windows.empty();
+  }
+
+  // Under which an input is read at all; "" for always.
+  std::string guard(size_t t) const {
+    auto position = [&](int p) { return position_name(static_cast<size_t>(p)); };
+    const std::vector<LoopWindow>& windows = kernel_.inputs[t].windows;
+    return windows.empty() ? "" : inside_text(kernel_, windows, position);
+  }
+
+  // Nothing is added to what was looked up for the row.
+  std::string read(size_t t) const {
+    const std::string looked_up = looks_up_once_a_row(t) ? "" : lookup_terms(sizes_, t, TextTarget::kHost);
+    const std::string read = "in" + std::to_string(t) + "[" + inner_index(t) + looked_up + "]";
+    const std::string zero = std::string(storage_type_name(kernel_.inputs[t].element)) + "(0)";
+    return guard(t).empty() ? read : "(" + guard(t) + " ? " + read + " : " + zero + ")";
+  }
+
   std::string inner_statements(const std::string& indent) const {
     std::vector<std::string> values;
     std::vector<std::string> results;
     std::string text;
     std::string stores;
-    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
-      const LoopTensor& input = kernel_.inputs[t];
-      std::string read = "in" + std::to_string(t) + "[" + inner_index(t) + "]";
-      if (!input.windows.empty()) {
-        const std::string zero = std::string(storage_type_name(input.element)) + "(0)";
-        auto position = [&](int p) { return position_name(static_cast<size_t>(p)); };
-        read = "(" + inside_text(kernel_, input.windows, position) + " ? " + read + " : " + zero + ")";
-      }
-      values.push_back(load_conversion(read, input.element));
-    }
     std::vector<std::string> positions;
     for (size_t p = 0; p < sizes_.positions.size(); ++p) {
       text += indent + "const i64 " + position_name(p) + " = " +
               inner_index("base" + std::to_string(p), sizes_.positions[p]) + ";\n";
       positions.push_back(position_name(p));
+    }
+    for (size_t t = 0; t < kernel_.inputs.size(); ++t) {
+      if (!looks_up_once_a_row(t)) {
+        auto held = [&](int k) { return read(static_cast<size_t>(k)); };
+        text += lookup_lines(sizes_, t, TextTarget::kHost, indent, {guard(t), held});
+      }
+      values.push_back(load_conversion(read(t), kernel_.inputs[t].element));
     }
     for (size_t t = 0; t < kernel_.outputs.size(); ++t) {
       const std::string number = std::to_string(t);
@@ -76,8 +95,15 @@ class HostText {
     std::string text;
     const size_t outer_axes = rank() == 0 ? 0 : rank() - 1;
     for (size_t t = 0; t < sizes_.strides.size(); ++t) {
+      std::string looked_up;
+      if (t < kernel_.inputs.size() && looks_up_once_a_row(t)) {
+        // The positions are an earlier input.
+        auto held = [](int k) { return "in" + std::to_string(k) + "[at" + std::to_string(k) + "]"; };
+        text += lookup_lines(sizes_, t, TextTarget::kHost, indent, {"", held});
+        looked_up = lookup_terms(sizes_, t, TextTarget::kHost);
+      }
       text += indent + "const i64 at" + std::to_string(t) + " = " +
-              offset_text(sizes_.strides[t], outer_axes, "i64", sizes_.offsets[t]) + ";\n";
+              offset_text(sizes_.strides[t], outer_axes, "i64", sizes_.offsets[t]) + looked_up + ";\n";
     }
     for (size_t p = 0; p < sizes_.positions.size(); ++p) {
       text += indent + "const i64 base" + std::to_string(p) + " = " +
@@ -88,7 +114,7 @@ class HostText {
 
   std::string run_function() const {
     std::string text = "static void run(" + pointer_parameters(kernel_) + size_parameters(sizes_.argument_count) +
-                       ", i64 begin, i64 end) {\n";
+                       host_range_parameters(kernel_) + ") {\n";
     if (rank() < 2) {
       return text + base_offsets("  ") + "  for (i64 k = begin; k < end; ++k) {\n" + inner_statements("    ") +
              "  }\n}\n";

@@ -23,8 +23,8 @@ class HostRows : private RowFunction {
  private:
   Result<std::string> run_function() {
     std::string text = "static void run(" + pointer_parameters(kernel_) + size_parameters(sizes_.kept.argument_count) +
-                       ", i64 begin, i64 end) {\n  for (i64 i = begin; i < end; ++i) {\n" + row_offsets("    ") +
-                       row_inputs("    ");
+                       host_range_parameters(kernel_) + ") {\n  for (i64 i = begin; i < end; ++i) {\n" +
+                       row_offsets("    ") + row_inputs("    ");
     TESSIQ_ASSIGN_OR_RETURN(const std::string first, step_lines(plan_.row_steps, "    "));
     text += first;
     for (const RowWalk& walk : plan_.walks) {

@@ -26,7 +26,19 @@ struct LoopWindow {
   friend bool operator==(const LoopWindow&, const LoopWindow&) = default;
 };
 
-// A tensor the loop reads or writes. Element offset of position (i0, i1, ...) = offset + sum of i_k * strides[k].
+// An axis of an input that is read at the position another input holds: p of it lies p * stride elements further on.
+// Anything but a position from 0 up to `extent` is an error of the call, and nothing is read there.
+struct LoopLookup {
+  int positions = 0;  // an entry of LoopKernel::inputs, of int32 or int64, without lookups of its own
+  ir::SizeExpr stride;
+  ir::SizeExpr extent;
+  bool wraps = false;  // a negative position counts from the end
+
+  friend bool operator==(const LoopLookup&, const LoopLookup&) = default;
+};
+
+// A tensor the loop reads or writes. Element offset of position (i0, i1, ...) = offset + sum of i_k * strides[k], and
+// what its lookups add.
 struct LoopTensor {
   std::string value;  // IR value name
   ir::ElementType element = ir::ElementType::kFloat32;
@@ -35,6 +47,7 @@ struct LoopTensor {
   ir::SizeExpr offset = {};              // of an input: may be negative, as may strides
   std::vector<LoopWindow> windows = {};  // of an input: read where all hold, 0 elsewhere
   std::string read_as = {};              // of an input that is read in several ways: what steps call this one
+  std::vector<LoopLookup> lookups = {};  // of an input; of a reduction, the same all along a row
 
   const std::string& name() const { return read_as.empty() ? value : read_as; }
 };
@@ -91,6 +104,7 @@ struct LoopKernel {
   bool is_reduction() const { return reduced_axes > 0; }
   // Every input at the loop's own position, forwards.
   bool reads_in_place() const;
+  bool looks_up() const;
 
   // Sizes that come with the call, in the order the kernel takes them: every extent, stride or symbol that is not a
   // constant, once each.
@@ -136,8 +150,9 @@ struct KernelSource {
 Result<KernelSource> emit_cuda(const LoopKernel& kernel);
 
 // C++ for the reference device: each entry is
-//   extern "C" void entry(void* const* pointers, const int64_t* sizes, int64_t begin, int64_t end)
-// pointers: inputs then outputs; computes elements [begin, end) of the flat iteration space.
+//   extern "C" void entry(void* const* pointers, const int64_t* sizes, int64_t begin, int64_t end, int64_t* fault)
+// pointers: inputs then outputs; computes elements [begin, end) of the flat iteration space. Where a lookup finds a
+// position that its axis has not, it stops and writes 1, the position and the extent to `fault`.
 Result<KernelSource> emit_host(const LoopKernel& kernel);
 
 // One source of several kernels: what they share once, then each body. Entry names differ where bodies do.
@@ -149,6 +164,6 @@ std::string joined_host(std::span<const std::string> bodies);
 LoopKernel with_positional_names(const LoopKernel& kernel);
 
 // Changes whenever the same description becomes different text or is launched differently: part of every cache key.
-inline constexpr int kEmitterVersion = 5;
+inline constexpr int kEmitterVersion = 6;
 
 }  // namespace tessiq::emit

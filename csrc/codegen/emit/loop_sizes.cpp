@@ -11,8 +11,12 @@ namespace tessiq::emit {
 
 bool LoopKernel::reads_in_place() const {
   return positions.empty() && std::all_of(inputs.begin(), inputs.end(), [](const LoopTensor& input) {
-           return input.offset == ir::SizeExpr::of_constant(0);
+           return input.offset == ir::SizeExpr::of_constant(0) && input.lookups.empty();
          });
+}
+
+bool LoopKernel::looks_up() const {
+  return std::any_of(inputs.begin(), inputs.end(), [](const LoopTensor& input) { return !input.lookups.empty(); });
 }
 
 std::vector<ir::SizeExpr> LoopKernel::size_arguments() const {
@@ -40,6 +44,10 @@ std::vector<ir::SizeExpr> LoopKernel::size_arguments() const {
   for (const LoopTensor& input : inputs) {
     add(input.offset);
     add_windows(input.windows);
+    for (const LoopLookup& lookup : input.lookups) {
+      add(lookup.stride);
+      add(lookup.extent);
+    }
   }
   for (const std::vector<ir::SizeExpr>& strides : positions) {
     std::for_each(strides.begin(), strides.end(), add);
@@ -107,7 +115,11 @@ LoopSizes LoopSizes::of(const LoopKernel& kernel) {
         strides.push_back(slot(stride));
       }
       loop.offsets.push_back(slot(tensor.offset));
-      loop.windowed.push_back(tensor.windows.empty() ? 0 : 1);
+      loop.may_be_empty.push_back(tensor.windows.empty() && tensor.lookups.empty() ? 0 : 1);
+      std::vector<LookupSizes>& lookups = loop.lookups.emplace_back();
+      for (const LoopLookup& lookup : tensor.lookups) {
+        lookups.push_back({lookup.positions, slot(lookup.stride), slot(lookup.extent), lookup.wraps});
+      }
     }
   }
   for (const std::vector<ir::SizeExpr>& position : kernel.positions) {
@@ -126,6 +138,13 @@ LoopSizes LoopSizes::of(const LoopKernel& kernel) {
     }
   }
   return loop;
+}
+
+bool LoopSizes::looks_up_along(size_t tensor, size_t axis) const {
+  const std::vector<LookupSizes>& own = lookups[tensor];
+  return std::any_of(own.begin(), own.end(), [&](const LookupSizes& lookup) {
+    return !strides[static_cast<size_t>(lookup.positions)][axis].is(0);
+  });
 }
 
 int64_t largest_offset(const LoopSizes& loop, std::span<const int64_t> sizes) {
@@ -149,6 +168,14 @@ int64_t largest_offset(const LoopSizes& loop, std::span<const int64_t> sizes) {
     for (size_t axis = 0; axis < strides.size(); ++axis) {
       const int64_t stride = std::max<int64_t>(strides[axis].value(sizes), 0);
       const auto step = checked_mul(loop.extents[axis].value(sizes) - 1, stride);
+      const auto sum = step ? checked_add(offset, *step) : std::nullopt;
+      if (!sum) {
+        return kTooLarge;
+      }
+      offset = *sum;
+    }
+    for (const LookupSizes& lookup : loop.lookups[tensor]) {
+      const auto step = checked_mul(std::max<int64_t>(lookup.extent.value(sizes) - 1, 0), lookup.stride.value(sizes));
       const auto sum = step ? checked_add(offset, *step) : std::nullopt;
       if (!sum) {
         return kTooLarge;

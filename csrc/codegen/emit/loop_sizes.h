@@ -27,13 +27,21 @@ struct SizeSlot {
   std::string text() const { return is_constant() ? std::to_string(constant) : "size" + std::to_string(argument); }
 };
 
+struct LookupSizes {
+  int positions = 0;  // an input
+  SizeSlot stride;
+  SizeSlot extent;
+  bool wraps = false;
+};
+
 struct LoopSizes {
   int argument_count = 0;
   std::vector<SizeSlot> extents;
-  std::vector<std::vector<SizeSlot>> strides;    // of inputs, then outputs
-  std::vector<SizeSlot> offsets;                 // of the same
-  std::vector<char> windowed;                    // of the same: read in windows alone, so that it may have no element
-  std::vector<std::vector<SizeSlot>> positions;  // strides
+  std::vector<std::vector<SizeSlot>> strides;     // of inputs, then outputs
+  std::vector<SizeSlot> offsets;                  // of the same
+  std::vector<char> may_be_empty;                 // of the same: read in windows or lookups alone
+  std::vector<std::vector<LookupSizes>> lookups;  // of the same
+  std::vector<std::vector<SizeSlot>> positions;   // strides
   // Bounds of windows along the innermost axis: a vector of elements lies on one side of each where its width divides
   // them all.
   std::vector<SizeSlot> inner_bounds;
@@ -43,6 +51,8 @@ struct LoopSizes {
   bool all_constant = true;
 
   static LoopSizes of(const LoopKernel& kernel);
+  // Whether neighbours along the axis are looked up at positions of their own.
+  bool looks_up_along(size_t tensor, size_t axis) const;
   // Of a CUDA entry: sizes, then multipliers.
   int parameter_count() const { return argument_count + static_cast<int>(divisors.size()); }
 };

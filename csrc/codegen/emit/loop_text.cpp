@@ -167,6 +167,10 @@ std::string size_arguments(int count) {
   return text;
 }
 
+std::string host_range_parameters(const LoopKernel& kernel) {
+  return std::string(", i64 begin, i64 end") + (kernel.looks_up() ? ", i64* fault" : "");
+}
+
 std::string host_entry(const LoopKernel& kernel, int size_count) {
   std::vector<std::string> arguments;
   auto add_pointer = [&](const LoopTensor& tensor, std::string_view constness) {
@@ -182,8 +186,9 @@ std::string host_entry(const LoopKernel& kernel, int size_count) {
   for (int k = 0; k < size_count; ++k) {
     arguments.push_back("sizes[" + std::to_string(k) + "]");
   }
-  return "extern \"C\" void @(void* const* pointers, const i64* sizes, i64 begin, i64 end) {\n  tessiq::@::run(" +
-         joined(arguments, ", ") + ", begin, end);\n}\n";
+  return "extern \"C\" void @(void* const* pointers, const i64* sizes, i64 begin, i64 end, i64* fault) {\n"
+         "  tessiq::@::run(" +
+         joined(arguments, ", ") + ", begin, end" + (kernel.looks_up() ? ", fault" : "") + ");\n}\n";
 }
 
 KernelSource finished(std::string body, std::vector<KernelVariant> variants, TextTarget target) {

@@ -40,6 +40,8 @@ std::string size_parameters(int count);
 std::string size_arguments(int count);
 // The function of a host kernel that a caller finds: unpacks its arguments for tessiq::@::run.
 std::string host_entry(const LoopKernel& kernel, int size_count);
+// ", i64 begin, i64 end": what the function that it calls takes after sizes.
+std::string host_range_parameters(const LoopKernel& kernel);
 std::string joined(const std::vector<std::string>& parts, std::string_view separator);
 
 // Names entries after the body's own hash and puts the prelude in front.

@@ -65,6 +65,25 @@ inline constexpr auto kTargetFragments = std::to_array<TargetFragment>({
      "TESSIQ_INLINE i64 wrapped(i64 x) { asm(\"\" : \"+l\"(x)); return x; }\n",
      "TESSIQ_INLINE i32 wrapped(i32 x) { return x; }\n"
      "TESSIQ_INLINE i64 wrapped(i64 x) { return x; }\n"},
+    // The position an operand holds, which has to be one of the axis. What PyTorch's kernels do where it is not.
+    {"within",
+     "extern \"C\" __device__ __attribute__((noreturn)) void __assertfail(const char* asked, const char* file,\n"
+     "    unsigned line, const char* function, size_t character_bytes);\n"
+     "TESSIQ_INLINE i64 within(i64 position, i64 extent) {\n"
+     "  if (u64(position) >= u64(extent)) {\n"
+     "    __assertfail(\"index is out of range\", \"tessiq, a generated loop\", 0, \"lookup\", 1);\n"
+     "  }\n"
+     "  return position;\n"
+     "}\n",
+     ""},
+    {"is_within", "",
+     "TESSIQ_INLINE bool is_within(i64 position, i64 extent) { return u64(position) < u64(extent); }\n"},
+    {"report", "",
+     "TESSIQ_INLINE void report(i64* fault, i64 position, i64 extent) {\n"
+     "  fault[0] = 1;\n"
+     "  fault[1] = position;\n"
+     "  fault[2] = extent;\n"
+     "}\n"},
     {"bits_of",
      "TESSIQ_INLINE u32 bits_of(float x) { return __float_as_uint(x); }\n"
      "TESSIQ_INLINE u64 bits_of(double x) { return u64(__double_as_longlong(x)); }\n",
@@ -141,6 +160,10 @@ inline constexpr auto kBinaryLibraryFunctions =
 
 // Overloads for float and double beside a template for bool and integers. Arguments of one call have one type.
 inline constexpr auto kCommonFragments = std::to_array<CommonFragment>({
+    {"from_end",
+     "TESSIQ_INLINE i64 from_end(i64 position, i64 extent) {\n"
+     "  return position < 0 ? position + extent : position;\n"
+     "}\n"},
     {"infinity",
      "template <typename T> TESSIQ_INLINE T infinity();\n"
      "template <> TESSIQ_SPECIAL float infinity<float>() { return float_of(0x7f800000u); }\n"

@@ -1,5 +1,6 @@
 #include "codegen/emit/row_function.h"
 
+#include "codegen/emit/lookup_text.h"
 #include "codegen/emit/loop_text.h"
 #include "codegen/emit/spelling.h"
 
@@ -28,9 +29,12 @@ std::string RowFunction::pack_type(size_t tensor) const {
 
 std::string RowFunction::row_offsets(const std::string& indent) const {
   std::string text = coordinate_lines(sizes_.kept, target_, indent);
+  // Positions are an earlier input, and have one element a row.
+  auto held = [](int k) { return "in" + std::to_string(k) + "[at" + std::to_string(k) + "]"; };
   for (size_t t = 0; t < sizes_.kept.strides.size(); ++t) {
-    text += indent + "const " + index_ + " at" + number(t) + " = " +
-            offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), index_) + ";\n";
+    text += lookup_lines(sizes_.kept, t, target_, indent, {"", held}) + indent + "const " + index_ + " at" + number(t) +
+            " = " + offset_text(sizes_.kept.strides[t], sizes_.kept.extents.size(), index_) +
+            lookup_terms(sizes_.kept, t, target_) + ";\n";
   }
   return text;
 }

@@ -22,6 +22,7 @@ LoopSizes part_of(const LoopSizes& all, size_t begin, size_t end) {
   part.argument_count = all.argument_count;
   part.divisors = all.divisors;
   part.all_constant = all.all_constant;
+  part.lookups = all.lookups;
   const auto from = static_cast<std::ptrdiff_t>(begin);
   const auto to = static_cast<std::ptrdiff_t>(end);
   part.extents.assign(all.extents.begin() + from, all.extents.begin() + to);

@@ -1,6 +1,7 @@
 #include "codegen/hostcc/host_loop.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -16,6 +17,19 @@ namespace {
 
 // Starting a thread costs some 20 microseconds, which is what this many elements of a short loop take.
 constexpr int64_t kElementsPerThread = 1 << 18;
+
+// What an entry writes where a lookup finds a position that its axis has not: 1, the position, the extent.
+using Fault = std::array<int64_t, 3>;
+
+Result<void> check(const std::vector<Fault>& faults) {
+  for (const auto& [found, position, extent] : faults) {
+    if (found != 0) {
+      return not_found("index " + std::to_string(position) + " is out of range for an axis of " +
+                       std::to_string(extent) + " elements");
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -60,16 +74,18 @@ Result<void> LoadedHostLoop::launch(std::span<void* const> pointers, std::span<c
   const int64_t share = ceil_div(count, parts);
   // Threads for this launch alone: a pool would not survive a fork, and large launches hide their start.
   std::vector<std::thread> threads;
+  std::vector<Fault> faults(static_cast<size_t>(parts));
   for (int64_t begin = share; begin < count; begin += share) {
     const int64_t end = std::min(begin + share, count);
+    int64_t* fault = faults[static_cast<size_t>(begin / share)].data();
     threads.emplace_back(
-        [this, pointers, sizes, begin, end] { code_->entry(pointers.data(), sizes.data(), begin, end); });
+        [this, pointers, sizes, begin, end, fault] { code_->entry(pointers.data(), sizes.data(), begin, end, fault); });
   }
-  code_->entry(pointers.data(), sizes.data(), 0, std::min(share, count));
+  code_->entry(pointers.data(), sizes.data(), 0, std::min(share, count), faults.front().data());
   for (std::thread& thread : threads) {
     thread.join();
   }
-  return {};
+  return check(faults);
 }
 
 Result<std::vector<codegen::EntryFacts>> LoadedHostLoop::facts() const {

@@ -9,7 +9,7 @@
 
 namespace tessiq::hostcc {
 
-using HostEntry = void (*)(void* const* pointers, const int64_t* sizes, int64_t begin, int64_t end);
+using HostEntry = void (*)(void* const* pointers, const int64_t* sizes, int64_t begin, int64_t end, int64_t* fault);
 
 // Loops of several graphs that have the same text share one of these.
 struct HostCode {

@@ -101,7 +101,7 @@ bool VariantChoice::holds(const emit::KernelVariant& variant, std::span<void* co
 bool VariantChoice::moves_vectors(size_t tensor, size_t along, int64_t width, const void* pointer,
                                   std::span<const int64_t> sizes) const {
   const std::vector<emit::SizeSlot>& strides = sizes_.strides[tensor];
-  if (!strides[along].is(1)) {
+  if (!strides[along].is(1) || sizes_.looks_up_along(tensor, along)) {
     return true;  // read or written element by element, or one element for the whole row
   }
   const auto alignment = static_cast<uintptr_t>(width * element_sizes_[tensor]);
@@ -113,7 +113,9 @@ bool VariantChoice::moves_vectors(size_t tensor, size_t along, int64_t width, co
       return false;
     }
   }
-  return true;
+  const std::vector<emit::LookupSizes>& lookups = sizes_.lookups[tensor];
+  return std::all_of(lookups.begin(), lookups.end(),
+                     [&](const emit::LookupSizes& lookup) { return lookup.stride.value(sizes) % width == 0; });
 }
 
 size_t VariantChoice::choose(std::span<void* const> pointers, std::span<const int64_t> sizes) const {

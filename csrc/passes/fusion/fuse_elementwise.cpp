@@ -35,7 +35,8 @@ bool is_loop(const ir::Node& node) {
 
 enum class Reading { kElsewhere, kInPlace, kThroughWindow };
 
-// Where the reader reads the producer: at the positions it computes, or in one window, or otherwise.
+// Where the reader reads the producer: at the positions it computes, or in one window, or otherwise: turned around, or
+// looked up.
 Reading reading(const ir::Node& reader, const ir::Node& producer) {
   const optable::OpInfo& op = *optable::find_op(reader.op());
   if (op.index_map == optable::IndexMap::kNone) {
@@ -49,7 +50,7 @@ Reading reading(const ir::Node& reader, const ir::Node& producer) {
     if (operand == nullptr || reader.operand(operand->index) != producer.result()) {
       continue;
     }
-    if (found != Reading::kElsewhere || !operand->reversed.empty()) {
+    if (found != Reading::kElsewhere || !operand->reversed.empty() || !operand->lookups.empty()) {
       return Reading::kElsewhere;
     }
     found = operand->windows.empty() ? Reading::kInPlace : Reading::kThroughWindow;

@@ -45,6 +45,12 @@ bool pays(const analysis::RowSpace& space) {
   if (space.inputs.size() + space.outputs.size() > kMaxTensors) {
     return false;
   }
+  // Rows that are looked up are read one by one.
+  const bool looks_up = std::any_of(space.inputs.begin(), space.inputs.end(),
+                                    [](const analysis::RowTensor& input) { return !input.lookups.empty(); });
+  if (looks_up && !analysis::reduces_neighbours(space)) {
+    return false;
+  }
   if (space.walks == 1) {
     return true;
   }

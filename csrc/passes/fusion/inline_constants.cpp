@@ -2,7 +2,8 @@
 //
 // Requires:      cluster.
 // Guarantees:    tessiq.inlined is true on exactly those nodes whose value is one number that is known before the call,
-//                which no result of the graph is, and which only loops of clusters read. Nothing computes them.
+//                which no result of the graph is, and which only loops of clusters read, at positions of their own.
+//                Nothing computes them.
 // Legal because: an element of the value is that number, wherever it is read.
 // Stops holding when: a kernel other than a loop takes the place of a reader.
 #include <algorithm>
@@ -26,8 +27,10 @@ bool is_inlinable(const ir::Graph& graph, const ir::Node& node) {
     return false;
   }
   const std::vector<ir::Use>& uses = node.result()->uses();
-  return std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) { return is_running_loop(graph, *use.node); }) &&
-         analysis::splat_value(*node.result());
+  const bool read_as_numbers = std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
+    return is_running_loop(graph, *use.node) && !optable::find_op(use.node->op())->looks_up();
+  });
+  return read_as_numbers && analysis::splat_value(*node.result());
 }
 
 class InlineConstants final : public Pass {

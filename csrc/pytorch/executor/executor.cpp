@@ -126,6 +126,9 @@ struct Step {
     }
     // Given back as soon as the work is queued: whatever reuses it is queued on this stream after it.
     allocator.deallocate(workspace);
+    // What Python's and PyTorch's own look-ups raise.
+    TORCH_CHECK_INDEX(launched || launched.error().code() != ErrorCode::kNotFound,
+                      "tessiq: ", launched ? std::string() : launched.error().message());
     value_or_raise(launched);
     ++executor.counters_.launches;
   }

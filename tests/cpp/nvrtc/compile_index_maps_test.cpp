@@ -34,6 +34,71 @@ TEST(IndexMaps, ReadVectorsWhereNoWindowCutsOne) {
   EXPECT_EQ(cat("bf16[s0, 32]", "bf16[s1, 32]", "bf16[s2, 32]", 0).variants.front().vector_width, 8);
 }
 
+emit::KernelSource rows_of(const std::string& table, const std::string& positions, const std::string& result) {
+  return source_of("%w: " + table + ", %i: " + positions, "%r: " + result + " = embedding(%w, %i) {tessiq.group = 0}");
+}
+
+TEST(Lookups, LoadVectorsOfARowWhereRowsBeginAtOne) {
+  EXPECT_EQ(rows_of("f32[9, 64]", "i64[8]", "f32[8, 64]").variants.front().vector_width, 4);
+  EXPECT_EQ(rows_of("bf16[s0, 64]", "i32[s1]", "bf16[s1, 64]").variants.front().vector_width, 8);
+  EXPECT_EQ(rows_of("f32[9, 64]{66, 1}", "i64[8]", "f32[8, 64]").variants.front().vector_width, 2);
+  EXPECT_EQ(rows_of("f32[9, 63]", "i64[8]", "f32[8, 63]").variants.front().vector_width, 1);
+}
+
+TEST(Lookups, LoadVectorsOfPositionsWhereEachElementHasItsOwn) {
+  const auto source =
+      source_of("%x: bf16[8, 9], %i: i32[8, 64]", "%r: bf16[8, 64] = gather(%x, %i) {1 = 1, tessiq.group = 0}");
+  EXPECT_EQ(source.variants.front().vector_width, 4);
+  EXPECT_NE(source.body.find("load<W>(in0"), std::string::npos);
+  EXPECT_EQ(source.body.find("load<W>(in1"), std::string::npos);
+}
+
+TEST(Lookups, CountTheLastRowOfATableInTheWidthOfAnIndex) {
+  const auto small = rows_of("f32[8388608, 256]", "i64[8]", "f32[8, 256]");
+  EXPECT_TRUE(small.variants.front().index_32bit);
+  const auto large = rows_of("f32[8388609, 256]", "i64[8]", "f32[8, 256]");
+  EXPECT_FALSE(large.variants.front().index_32bit);
+}
+
+TEST(Lookups, CompileForEveryWidthOfElementAndEveryArchitecture) {
+  if (auto found = version(); !found) {
+    GTEST_SKIP() << found.error().message();
+  }
+  std::vector<std::string> bodies;
+  for (const std::string type : {"bool", "i16", "bf16", "f32", "i64"}) {
+    for (const std::string held : {"i32", "i64"}) {
+      bodies.push_back(rows_of(type + "[9, 64]", held + "[8]", type + "[8, 64]").body);
+      bodies.push_back(rows_of(type + "[s0, s1]", held + "[s2, 4]", type + "[s2, 4, s1]").body);
+      bodies.push_back(source_of("%x: " + type + "[6, s0], %i: " + held + "[6, s1]",
+                                 "%r: " + type + "[6, s1] = gather(%x, %i) {1 = 1, tessiq.group = 0}")
+                           .body);
+      bodies.push_back(source_of("%x: " + type + "[6, 7, 8], %i: " + held + "[5], %j: " + held + "[3, 1]",
+                                 "%r: " + type + "[3, 5, 7] = index(%x, %i, %j) {list.1 = [1, 0, 1], tessiq.group = 0}")
+                           .body);
+      if (type == "bf16" || type == "f32") {  // whose loops reach into windows
+        bodies.push_back(source_of("%w: " + type + "[9, 8], %i: " + held + "[3], %x: " + type + "[5, 8]",
+                                   "%e: " + type + "[3, 8] = embedding(%w, %i) {tessiq.group = 0}\n  %r: " + type +
+                                       "[8, 8] = cat(%e, %x) {1 = 0, list.0 = [1, 1], tessiq.group = 0}")
+                             .body);
+      }
+      if (type != "bool") {
+        bodies.push_back(source_of("%w: " + type + "[s0, 64], %i: " + held + "[8]",
+                                   "%e: " + type + "[8, 64] = embedding(%w, %i) {tessiq.group = 0}\n  %r: " + type +
+                                       "[8] = amax(%e) {1 = [1], tessiq.group = 0}")
+                             .body);
+      }
+    }
+  }
+  for (const std::string& body : bodies) {
+    EXPECT_EQ(body.find("double"), std::string::npos);
+    EXPECT_NE(body.find("within("), std::string::npos);
+  }
+  for (const char* architecture : {"sm_75", "sm_80", "sm_89", "sm_90", "sm_100"}) {
+    auto code = compile(emit::joined_cuda(bodies), architecture);
+    EXPECT_TRUE(code.ok()) << architecture << ": " << code.error().message();
+  }
+}
+
 TEST(IndexMaps, CompileForEveryWidthOfElementAndEveryArchitecture) {
   if (auto found = version(); !found) {
     GTEST_SKIP() << found.error().message();

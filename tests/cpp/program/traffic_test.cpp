@@ -68,6 +68,16 @@ TEST(Traffic, OperandReadTwiceCountsOnce) {
   EXPECT_EQ(only(program, "matmul").bytes_read, 8 * 8 * 4);
 }
 
+TEST(Traffic, OfATableOnlyWhatIsLookedUpCounts) {
+  const Program program = lowered(R"(graph @main(%w: f32[1000, 16], %i: i64[s0]) {
+  %r: f32[s0, 16] = aten.embedding.default(%w, %i)
+  return %r
+})",
+                                  "r", Place::kDevice);
+  EXPECT_EQ(only(program, "launch", {10}).bytes_read, 10 * 16 * 4 + 10 * 8);
+  EXPECT_EQ(only(program, "launch", {4000}).bytes_read, 1000 * 16 * 4 + 4000 * 8);
+}
+
 TEST(Traffic, ProductCountsTwoOperationsForEachPairAndItsSymbols) {
   const Program program = lowered(R"(graph @main(%a: f32[s0, 16], %b: f32[16, 4]) {
   %p: f32[s0, 4] = aten.mm.default(%a, %b)
