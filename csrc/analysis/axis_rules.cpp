@@ -253,14 +253,68 @@ ShapeResult select(const ir::Node& node, const Arguments& arguments) {
   return std::optional(std::move(shape));
 }
 
+// A row of the weight for each position.
+ShapeResult embedding(const ir::Node&, const Arguments& arguments) {
+  const ir::Value* weight = arguments.tensor(0);
+  const ir::Value* positions = arguments.tensor(1);
+  if (weight == nullptr || positions == nullptr || weight->type().rank() != 2) {
+    return no_shape();
+  }
+  Shape shape = positions->type().shape;
+  shape.push_back(weight->type().shape[1]);
+  return std::optional(std::move(shape));
+}
+
+ShapeResult index_select(const ir::Node& node, const Arguments& arguments) {
+  const ir::Value* self = arguments.tensor(0);
+  const ir::Value* positions = arguments.tensor(2);
+  const std::optional<int64_t> dim = arguments.integer(1, "dim");
+  if (self == nullptr || positions == nullptr || !dim || self->type().shape.empty()) {
+    return no_shape();
+  }
+  Shape shape = self->type().shape;
+  TESSIQ_ASSIGN_OR_RETURN(const size_t axis, axis_of(node, *dim, shape.size()));
+  shape[axis] = positions->type().shape.empty() ? Extent(1) : positions->type().shape.front();
+  return std::optional(std::move(shape));
+}
+
+ShapeResult gather(const ir::Node&, const Arguments& arguments) {
+  const ir::Value* positions = arguments.tensor(2);
+  return positions == nullptr ? no_shape() : std::optional(positions->type().shape);
+}
+
 constexpr NamedShapeRule kRules[] = {
-    {"sum", reduction},    {"mean", reduction},      {"prod", reduction},     {"amax", reduction},
-    {"amin", reduction},   {"max", reduction},       {"min", reduction},      {"max_dim", reduction},
-    {"any", reduction},    {"min_dim", reduction},   {"all", reduction},      {"argmax", reduction},
-    {"argmin", reduction}, {"logsumexp", reduction}, {"var", reduction},      {"std", reduction},
-    {"permute", permute},  {"transpose", transpose}, {"t", matrix_transpose}, {"var_mean", reduction},
-    {"expand", expand},    {"view", view},           {"reshape", view},       {"unsqueeze", unsqueeze},
-    {"cat", concatenate},  {"slice", slice},         {"select", select},      {"squeeze", squeeze},
+    {"sum", reduction},
+    {"mean", reduction},
+    {"prod", reduction},
+    {"amax", reduction},
+    {"amin", reduction},
+    {"max", reduction},
+    {"min", reduction},
+    {"max_dim", reduction},
+    {"any", reduction},
+    {"min_dim", reduction},
+    {"all", reduction},
+    {"argmax", reduction},
+    {"argmin", reduction},
+    {"logsumexp", reduction},
+    {"var", reduction},
+    {"std", reduction},
+    {"permute", permute},
+    {"transpose", transpose},
+    {"t", matrix_transpose},
+    {"var_mean", reduction},
+    {"expand", expand},
+    {"view", view},
+    {"reshape", view},
+    {"unsqueeze", unsqueeze},
+    {"cat", concatenate},
+    {"slice", slice},
+    {"select", select},
+    {"squeeze", squeeze},
+    {"gather", gather},
+    {"embedding", embedding},
+    {"index_select", index_select},
 };
 
 }  // namespace

@@ -100,6 +100,8 @@ constexpr NamedShapeRule kRules[] = {
     {"scalar_tensor", scalar},
     {"alias", same_as_first},
     {"copy", same_as_first},
+    {"flip", same_as_first},
+    {"slice_scatter", same_as_first},
 };
 
 // Overloads whose positions mean something else than those of the row they share.
@@ -119,9 +121,9 @@ ShapeRule find_rule(const optable::OpInfo& op, std::string_view spelling) {
   if (const ShapeRule rule = find_axis_rule(op.name)) {
     return rule;
   }
-  // A loop gives each element from the elements at its own position; other copies (cat, gather) move them.
+  // An expression gives each element from the elements at its own position; index maps (cat, gather) move them.
   const bool is_elementwise = op.category == optable::Category::kElementwise || op.category == optable::Category::kCopy;
-  return is_elementwise && op.is_loop() ? elementwise : nullptr;
+  return is_elementwise && op.has_expression() ? elementwise : nullptr;
 }
 
 }  // namespace
