@@ -83,12 +83,11 @@ class PlaceClusters final : public Pass {
   }
 
   static Balance weigh(const ir::Graph& graph, int64_t cluster, const Members& members) {
-    Balance balance;
+    const std::vector<const ir::Node*> unit(members.begin(), members.end());
+    const analysis::Cost cost = analysis::cost_of(unit, graph);
+    Balance balance{.saved_us = cost.host_us - cost.device_us, .computes = cost.host_us > 0};
     std::set<const ir::Value*> read;
     for (const ir::Node* node : members) {
-      const analysis::Cost cost = analysis::cost_of(*node, graph);
-      balance.saved_us += cost.host_us - cost.device_us;
-      balance.computes = balance.computes || cost.host_us > 0;
       for (const ir::Value* operand : node->operands()) {
         const ir::Node* producer = operand->producer();
         if (producer == nullptr || analysis::cluster_of(*producer) == cluster || !read.insert(operand).second) {
