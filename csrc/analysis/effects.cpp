@@ -21,6 +21,11 @@ bool is_pure(const ir::Node& node) {
   return is_marked_pure(node);
 }
 
+bool may_write(const ir::Node& node) {
+  const optable::OpInfo* op = optable::find_op(node.op());
+  return op == nullptr ? !is_marked_pure(node) : op->effects == optable::Effects::kWrites;
+}
+
 bool may_keep_operands(const ir::Node& node) {
   const optable::OpInfo* op = optable::find_op(node.op());
   if (op == nullptr) {

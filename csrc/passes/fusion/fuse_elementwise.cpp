@@ -19,6 +19,7 @@
 #include "analysis/element_step.h"
 #include "analysis/loop_space.h"
 #include "optable/lookup.h"
+#include "passes/fusion/groups.h"
 #include "passes/manager/pass.h"
 
 namespace tessiq::passes {
@@ -26,12 +27,6 @@ namespace {
 
 // Tensors a kernel reads: with eight strides each they still fit the 32 KiB that a launch can carry.
 constexpr int64_t kMaxReads = 64;
-
-bool is_loop(const ir::Node& node) {
-  const optable::OpInfo* op = optable::find_op(node.op());
-  return op != nullptr && op->is_loop() && node.result_count() == 1 && analysis::is_supported(node) &&
-         analysis::cluster_of(node).has_value() && !analysis::is_inlined(*node.result());
-}
 
 enum class Reading { kElsewhere, kInPlace, kThroughWindow };
 
@@ -84,7 +79,7 @@ class FuseElementwise final : public Pass {
     std::vector<int64_t> reads;                  // by group: operands of its nodes but for those it computes
     for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
       const ir::Node& node = **it;
-      if (!is_loop(node) || (node.result()->uses().empty() && !graph.is_result(node.result()))) {
+      if (!is_loop(node) || analysis::is_inlined(*node.result()) || !is_read(graph, node)) {
         continue;
       }
       const auto own = static_cast<int64_t>(node.operands().size());

@@ -86,10 +86,7 @@ class FuseLoops final : public Pass {
   std::string_view description() const override { return "joins loops that share what they read or compute"; }
 
   Result<bool> run(ir::Graph& graph, const TargetOptions& /*target*/) override {
-    auto joins = [&](std::span<const ir::Node* const> nodes) {
-      return std::none_of(nodes.begin(), nodes.end(), [](const ir::Node* node) { return is_reduction(*node); }) &&
-             analysis::loop_space(graph, nodes) && pays(graph, nodes);
-    };
+    auto joins = [&](std::span<const ir::Node* const> nodes) { return is_one_loop(graph, nodes); };
     // A scalar or a row that two loops read is no reason to compute them together.
     std::set<const ir::Value*> whole;  // never iterated
     for (const auto& node : graph.nodes()) {
@@ -115,4 +112,10 @@ class FuseLoops final : public Pass {
 TESSIQ_REGISTER_PASS(FuseLoops);
 
 }  // namespace
+
+bool is_one_loop(const ir::Graph& graph, std::span<const ir::Node* const> nodes) {
+  return std::none_of(nodes.begin(), nodes.end(), [](const ir::Node* node) { return is_reduction(*node); }) &&
+         analysis::loop_space(graph, nodes) && pays(graph, nodes);
+}
+
 }  // namespace tessiq::passes

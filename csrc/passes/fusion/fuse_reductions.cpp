@@ -66,13 +66,7 @@ class FuseReductions final : public Pass {
   std::string_view description() const override { return "joins reductions with the loops before and after them"; }
 
   Result<bool> run(ir::Graph& graph, const TargetOptions& /*target*/) override {
-    auto joins = [&](std::span<const ir::Node* const> nodes) {
-      if (std::none_of(nodes.begin(), nodes.end(), [](const ir::Node* node) { return is_reduction(*node); })) {
-        return false;
-      }
-      const auto space = analysis::row_space(graph, nodes);
-      return space && pays(*space);
-    };
+    auto joins = [&](std::span<const ir::Node* const> nodes) { return is_one_row_kernel(graph, nodes); };
     Groups groups(graph);
     for (bool joined = true; joined;) {
       joined = groups.join_neighbours(joins);
@@ -93,4 +87,13 @@ class FuseReductions final : public Pass {
 TESSIQ_REGISTER_PASS(FuseReductions);
 
 }  // namespace
+
+bool is_one_row_kernel(const ir::Graph& graph, std::span<const ir::Node* const> nodes) {
+  if (std::none_of(nodes.begin(), nodes.end(), [](const ir::Node* node) { return is_reduction(*node); })) {
+    return false;
+  }
+  const auto space = analysis::row_space(graph, nodes);
+  return space && pays(*space);
+}
+
 }  // namespace tessiq::passes

@@ -16,6 +16,12 @@ bool is_reduction(const ir::Node& node) {
   return op != nullptr && op->is_reduction();
 }
 
+bool is_loop(const ir::Node& node) {
+  const optable::OpInfo* op = optable::find_op(node.op());
+  return op != nullptr && op->is_loop() && node.result_count() == 1 && analysis::is_supported(node) &&
+         analysis::cluster_of(node).has_value();
+}
+
 bool is_read(const ir::Graph& graph, const ir::Node& node) {
   return !node.result()->uses().empty() || graph.is_result(node.result());
 }

@@ -15,8 +15,15 @@
 namespace tessiq::passes {
 
 bool is_reduction(const ir::Node& node);
+// A loop of ours computes it, in a cluster; where it is inlined, nothing does.
+bool is_loop(const ir::Node& node);
 // Somebody reads its result, or it is one of the graph's.
 bool is_read(const ir::Graph& graph, const ir::Node& node);
+
+// Whether one kernel computes the nodes, in list order: a loop, or rows with a reduction among them; and whether it is
+// a good one.
+bool is_one_loop(const ir::Graph& graph, std::span<const ir::Node* const> nodes);
+bool is_one_row_kernel(const ir::Graph& graph, std::span<const ir::Node* const> nodes);
 
 class Groups {
  public:

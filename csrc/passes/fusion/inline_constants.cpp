@@ -11,24 +11,19 @@
 #include "analysis/decisions.h"
 #include "analysis/element_value.h"
 #include "optable/lookup.h"
+#include "passes/fusion/groups.h"
 #include "passes/manager/pass.h"
 
 namespace tessiq::passes {
 namespace {
 
-bool is_running_loop(const ir::Graph& graph, const ir::Node& node) {
-  const optable::OpInfo* op = optable::find_op(node.op());
-  return op != nullptr && op->is_loop() && node.result_count() == 1 && analysis::is_supported(node) &&
-         analysis::cluster_of(node).has_value() && (!node.result()->uses().empty() || graph.is_result(node.result()));
-}
-
 bool is_inlinable(const ir::Graph& graph, const ir::Node& node) {
-  if (node.result_count() != 1 || graph.is_result(node.result()) || !is_running_loop(graph, node)) {
+  if (!is_loop(node) || graph.is_result(node.result()) || !is_read(graph, node)) {
     return false;
   }
   const std::vector<ir::Use>& uses = node.result()->uses();
   const bool read_as_numbers = std::all_of(uses.begin(), uses.end(), [&](const ir::Use& use) {
-    return is_running_loop(graph, *use.node) && !optable::find_op(use.node->op())->looks_up();
+    return is_loop(*use.node) && is_read(graph, *use.node) && !optable::find_op(use.node->op())->looks_up();
   });
   return read_as_numbers && analysis::splat_value(*node.result());
 }
