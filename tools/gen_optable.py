@@ -6,7 +6,6 @@ say. Both outputs are checked in. `./dev gen` writes them, `./dev gen --check` f
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import re
 import sys
@@ -15,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from generated_files import ROOT, run
 
 CATEGORIES = ("elementwise", "reduction", "movement", "matmul", "copy", "convolution", "creation", "custom")
 EFFECTS = ("pure", "random", "writes")
@@ -370,30 +369,28 @@ def render_markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description="write what is generated from ops.toml")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where an output is stale")
-    options = parser.parse_args(arguments)
-    try:
-        rows = read_table((ROOT / "ops.toml").read_text())
-    except (RowError, tomllib.TOMLDecodeError) as error:
-        print(f"ops.toml: {error}", file=sys.stderr)
-        return 1
-    outputs = {
+def outputs() -> dict[Path, str]:
+    """Every file that is made of the table.
+
+    Raises:
+        RowError: a row that is not in order.
+        tomllib.TOMLDecodeError: a table that is none.
+    """
+    rows = read_table((ROOT / "ops.toml").read_text())
+    return {
         ROOT / "csrc/optable/generated/op_rows.cpp": render_cpp(rows),
         ROOT / "docs/generated/ops.md": render_markdown(rows),
     }
-    stale = [path for path, text in outputs.items() if not path.exists() or path.read_text() != text]
-    for path in stale:
-        name = path.relative_to(ROOT)
-        if options.check:
-            print(f"{name} is stale: run ./dev gen and commit what changed", file=sys.stderr)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(outputs[path])
-            print(f"wrote {name}")
-    return int(options.check and bool(stale))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes what is generated from ops.toml; with --check, 1 where it is stale; 1 where the table is not in order."""
+    try:
+        return run("write what is generated from ops.toml", outputs, arguments)
+    except (RowError, tomllib.TOMLDecodeError) as error:
+        print(f"ops.toml: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

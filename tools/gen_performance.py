@@ -6,13 +6,13 @@ in. `./dev gen` writes it, `./dev gen --check` fails where it is stale.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from generated_files import ROOT, run
+
 PAGE = ROOT / "docs" / "generated" / "performance.md"
 PEERS = ("eager", "inductor")
 
@@ -131,19 +131,9 @@ def render(results: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the page; with --check, 1 where it is stale."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    text = render(ROOT / "bench" / "results")
-    if options.check:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print(f"{PAGE.relative_to(ROOT)} is stale: run ./dev gen", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
+    return run("write the page of measurements", lambda: {PAGE: render(ROOT / "bench" / "results")}, arguments)
 
 
 if __name__ == "__main__":

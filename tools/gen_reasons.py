@@ -8,13 +8,13 @@ extension, so without one this page is left as it is, with a line that says so; 
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from generated_files import ROOT, run
+
 PAGE = ROOT / "docs" / "generated" / "reasons.md"
 CODES = ROOT / "csrc" / "support" / "result.h"
 EXCEPTIONS = ROOT / "csrc" / "bindings" / "exceptions.cpp"
@@ -91,31 +91,19 @@ def render(reasons: Sequence[tuple[str, str]], header: str, source: str) -> str:
     return HEAD + "".join(rows) + WHOLE_GRAPHS + "".join(errors)
 
 
-def fresh() -> str | None:
-    """The page as the extension here makes it, None where there is none."""
+def outputs() -> dict[Path, str]:
+    """The page as the extension here makes it, nothing where there is none."""
     try:
         from tessiq import _C
     except ImportError as error:
         print(f"{PAGE.relative_to(ROOT)} is left as it is: {error}", file=sys.stderr)
-        return None
-    return render(_C.claim_reasons(), CODES.read_text(), EXCEPTIONS.read_text())
+        return {}
+    return {PAGE: render(_C.claim_reasons(), CODES.read_text(), EXCEPTIONS.read_text())}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the page; with --check, 1 where it is stale."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args(arguments)
-    text = fresh()
-    if text is None:
-        return 0
-    if options.check:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print(f"{PAGE.relative_to(ROOT)} is stale: run ./dev gen", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
+    return run("write the page of reasons and errors", outputs, arguments)
 
 
 if __name__ == "__main__":

@@ -99,3 +99,21 @@ def test_functions_are_those_of_the_documented_list() -> None:
     cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("|") and "---" not in line]
     documented = {name for cell in cells for name in cell.split()} - {"name"}
     assert documented == set(GENERATOR.INTRINSICS) - {"scalar_t"}
+
+
+def test_only_what_differs_is_written_and_a_check_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same, other = tmp_path / "same.txt", tmp_path / "folder" / "other.txt"
+    same.write_text("text\n")
+    before = same.stat().st_mtime_ns
+
+    def outputs() -> dict[Path, str]:
+        return {same: "text\n", other: "new\n"}
+
+    assert GENERATOR.run("", outputs, ["--check"]) == 1
+    assert "other.txt is stale: run ./dev gen" in capsys.readouterr().err
+    assert not other.exists()
+    assert GENERATOR.run("", outputs, []) == 0
+    assert (other.read_text(), same.stat().st_mtime_ns) == ("new\n", before)
+    assert GENERATOR.run("", outputs, ["--check"]) == 0
