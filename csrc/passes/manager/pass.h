@@ -59,7 +59,7 @@ Result<std::vector<PassRecord>> run_pipeline(ir::Graph& graph, std::string_view 
 
 // What every compiled graph goes through, in order.
 inline constexpr std::string_view kCompilePipeline =
-    "mark-supported,layout-assign,cluster,place-clusters,inline-constants,fuse-elementwise,"
+    "lookups-first,mark-supported,layout-assign,cluster,place-clusters,inline-constants,fuse-elementwise,"
     "fuse-reductions,fuse-loops,recompute";
 
 }  // namespace tessiq::passes

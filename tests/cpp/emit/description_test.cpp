@@ -141,6 +141,12 @@ TEST(Variants, AreScalarWhereTheResultIsNotContiguous) {
   EXPECT_EQ(entries(multiply("f32[8, 6]{12, 2}")), (Endings{"_x1"}));
 }
 
+TEST(Variants, CountTheLastRowOfATableInTheWidthOfAnIndex) {
+  const std::string body = "  %r: f32[8, 256] = embedding(%w, %i) {tessiq.group = 0}\n  return %r\n";
+  EXPECT_EQ(entries(described("%w: f32[8388608, 256], %i: i64[8]", body)), (Endings{"_x4", "_x1"}));
+  EXPECT_EQ(entries(described("%w: f32[8388609, 256], %i: i64[8]", body)), (Endings{"_x4_long", "_x1_long"}));
+}
+
 TEST(Sizes, LargestOffsetReportsWhatDoesNotFit) {
   const LoopSizes loop = LoopSizes::of(multiply("f32[s0, 6]{s1, 1}"));
   ASSERT_EQ(loop.argument_count, 2);

@@ -53,13 +53,6 @@ TEST(Lookups, LoadVectorsOfPositionsWhereEachElementHasItsOwn) {
   EXPECT_EQ(source.body.find("load<W>(in1"), std::string::npos);
 }
 
-TEST(Lookups, CountTheLastRowOfATableInTheWidthOfAnIndex) {
-  const auto small = rows_of("f32[8388608, 256]", "i64[8]", "f32[8, 256]");
-  EXPECT_TRUE(small.variants.front().index_32bit);
-  const auto large = rows_of("f32[8388609, 256]", "i64[8]", "f32[8, 256]");
-  EXPECT_FALSE(large.variants.front().index_32bit);
-}
-
 TEST(Lookups, CompileForEveryWidthOfElementAndEveryArchitecture) {
   if (auto found = version(); !found) {
     GTEST_SKIP() << found.error().message();
@@ -81,12 +74,6 @@ TEST(Lookups, CompileForEveryWidthOfElementAndEveryArchitecture) {
                                        "[8, 8] = cat(%e, %x) {1 = 0, list.0 = [1, 1], tessiq.group = 0}")
                              .body);
       }
-      if (type != "bool") {
-        bodies.push_back(source_of("%w: " + type + "[s0, 64], %i: " + held + "[8]",
-                                   "%e: " + type + "[8, 64] = embedding(%w, %i) {tessiq.group = 0}\n  %r: " + type +
-                                       "[8] = amax(%e) {1 = [1], tessiq.group = 0}")
-                             .body);
-      }
     }
   }
   for (const std::string& body : bodies) {
@@ -94,6 +81,30 @@ TEST(Lookups, CompileForEveryWidthOfElementAndEveryArchitecture) {
     EXPECT_NE(body.find("within("), std::string::npos);
   }
   for (const char* architecture : {"sm_75", "sm_80", "sm_89", "sm_90", "sm_100"}) {
+    auto code = compile(emit::joined_cuda(bodies), architecture);
+    EXPECT_TRUE(code.ok()) << architecture << ": " << code.error().message();
+  }
+}
+
+TEST(Lookups, CompileInRowsThatAreKeptWalkedAndSplit) {
+  if (auto found = version(); !found) {
+    GTEST_SKIP() << found.error().message();
+  }
+  std::vector<std::string> bodies;
+  for (const std::string type : {"bf16", "f32"}) {
+    for (const std::string length : {"64", "s1"}) {
+      const std::string parameters = "%w: " + type + "[s0, " + length + "], %i: i64[s2]";
+      const std::string rows = type + "[s2, " + length + "]";
+      const std::string looked_up = "%e: " + rows + " = embedding(%w, %i) {tessiq.group = 0}\n";
+      bodies.push_back(source_of(parameters, looked_up + "  %m: " + type +
+                                                 "[s2, 1] = amax(%e) {1 = [1], 2 = true, tessiq.group = 0}\n  %r: " +
+                                                 rows + " = maximum(%e, %m) {tessiq.group = 0}")
+                           .body);
+      bodies.push_back(
+          source_of(parameters, looked_up + "  %r: " + type + "[s2] = amax(%e) {1 = [1], tessiq.group = 0}").body);
+    }
+  }
+  for (const char* architecture : {"sm_75", "sm_90"}) {
     auto code = compile(emit::joined_cuda(bodies), architecture);
     EXPECT_TRUE(code.ok()) << architecture << ": " << code.error().message();
   }

@@ -10,6 +10,7 @@ from test_index_maps import OURS, TYPES, check, dynamic, kernels, values
 from torch.nn import functional as F
 from ways import Way, fates
 
+from tessiq import _C
 from tessiq.compile.graph import Observer
 
 aten = torch.ops.aten
@@ -156,6 +157,26 @@ def test_logits_at_targets(way: Way, seen: Observer) -> None:
 
     way.check(function, torch.randn(16, 50), positions(16, below=50))
     assert set(fates(seen.graphs[0]).values()) <= OURS
+
+
+def test_loss_without_gradients_writes_numbers_a_row_only(way: Way, seen: Observer) -> None:
+    def function(x: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(x, at, reduction="none")
+
+    way.check(function, torch.randn(16, 500), positions(16, below=500))
+    (call,) = seen.graphs
+    written = [one["bytes_written"] for one in _C.instructions(call.compiled, []) if one["kind"] == "launch"]
+    assert written
+    assert max(written) <= 4 * 16 * 8  # a few numbers for each of 16 rows
+
+
+def test_bad_target_is_an_error_though_little_is_computed(host_way: Way) -> None:
+    compiled = host_way.compile(lambda x, at: torch.gather(torch.log_softmax(x, 1), 1, at) * 2)
+    x = torch.randn(16, 50)
+    at = positions(16, 1, below=50)
+    at[3] = 50
+    with pytest.raises(IndexError, match="index 50 is out of range for an axis of 50 elements"):
+        compiled(*host_way.send((x, at)))
 
 
 def test_lookups_in_a_cat_stay_in_their_windows(way: Way, seen: Observer) -> None:

@@ -165,7 +165,7 @@ def test_stretches_of_the_first_call_lie_inside_one_another() -> None:
     outer = sum(one.milliseconds for one in rest if one.level == 1)
     assert outer == pytest.approx(whole.milliseconds, rel=0.01)
     names = [one.name for one in rest if one.graph == 0]
-    assert names[:3] == ["tessiq", "import", "mark-supported"]
+    assert names[:4] == ["tessiq", "import", "lookups-first", "mark-supported"]
     assert names[-2:] == ["lowering", "kernels"]
 
 
