@@ -6,13 +6,14 @@ in. `./dev gen` writes them, `./dev gen --check` fails where one is stale.
 
 from __future__ import annotations
 
-import argparse
 import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import matplotlib as mpl
-from gen_performance import PEERS, ROOT, Row, newest
+from gen_performance import PEERS, Row, newest
+from generated_files import ROOT, run
 
 mpl.use("svg")
 from matplotlib import pyplot as plt
@@ -108,23 +109,15 @@ def drawn(part: str) -> str | None:
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
 
 
-def main() -> int:
+def outputs() -> dict[Path, str]:
+    """Every drawing that something was measured for."""
+    texts = {FOLDER / f"{part}.svg": drawn(part) for part in DRAWINGS}
+    return {page: text for page, text in texts.items() if text is not None}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the drawings; with --check, 1 where one is stale."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    code = 0
-    for part in DRAWINGS:
-        text = drawn(part)
-        page = FOLDER / f"{part}.svg"
-        if text is None:
-            continue
-        if not options.check:
-            page.write_text(text)
-        elif not page.exists() or page.read_text() != text:
-            print(f"{page.relative_to(ROOT)} is stale: run ./dev gen", file=sys.stderr)
-            code = 1
-    return code
+    return run("draw the newest measurements", outputs, arguments)
 
 
 if __name__ == "__main__":
