@@ -105,18 +105,22 @@ struct held_row {
   // Where a row has the first element of a thread's vector.
   TESSIQ_INLINE static int column(int vector) { return (vector * blockDim.x + threadIdx.x) * kVectorWidth; }
 
-  // `beyond` stands where the row has ended.
+  // A thread's vector of any row of that kind; `beyond` stands where the row has ended.
+  TESSIQ_INLINE static vector_t vector_of(const scalar_t* row, int vector, int columns, accumulate_t beyond) {
+    if (column(vector) < columns) {
+      return *reinterpret_cast<const vector_t*>(row + column(vector));
+    }
+    vector_t ended;
+#pragma unroll
+    for (int j = 0; j < kVectorWidth; ++j) {
+      ended.of[j] = narrow(beyond);
+    }
+    return ended;
+  }
   TESSIQ_INLINE void read(const scalar_t* row, int columns, accumulate_t beyond) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      if (column(v) < columns) {
-        vectors[v] = *reinterpret_cast<const vector_t*>(row + column(v));
-      } else {
-#pragma unroll
-        for (int j = 0; j < kVectorWidth; ++j) {
-          vectors[v].of[j] = narrow(beyond);
-        }
-      }
+      vectors[v] = vector_of(row, v, columns, beyond);
     }
   }
   TESSIQ_INLINE accumulate_t operator[](int i) const { return widen(vectors[i / kVectorWidth].of[i % kVectorWidth]); }

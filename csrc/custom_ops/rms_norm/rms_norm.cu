@@ -6,16 +6,17 @@ __device__ __forceinline__ accumulate_t inverse_root(accumulate_t squares, long 
   return rsqrtf(over_block(squares, sum) / accumulate_t(columns) + epsilon);
 }
 
-template <int kElements>
+// Early: the weight is asked for before the threads wait for each other, and takes as many registers as the row.
+template <int kElements, bool kIsEarly>
 __device__ __forceinline__ void held(const scalar_t* from, const scalar_t* weight, scalar_t* to, int columns,
                                      float epsilon) {
   constexpr int kVectors = kElements / kVectorWidth;
   held_row<kVectors> row;
   row.read(from, columns, 0);
-  // Asked for before the threads wait for each other, where it does not take as many registers as a block has.
-  held_row<kVectors> scales;
-  if constexpr (kVectors <= 4) {
-    scales.read(weight, columns, 0);
+  constexpr bool kEarly = kIsEarly && kVectors <= 4;
+  held_row<kEarly ? kVectors : 1> early;
+  if constexpr (kEarly) {
+    early.read(weight, columns, 0);
   }
   accumulate_t squares = 0;
 #pragma unroll
@@ -23,12 +24,14 @@ __device__ __forceinline__ void held(const scalar_t* from, const scalar_t* weigh
     squares += row[i] * row[i];
   }
   const accumulate_t root = inverse_root(squares, columns, epsilon);
-  if constexpr (kVectors > 4) {
-    scales.read(weight, columns, 0);
-  }
 #pragma unroll
-  for (int i = 0; i < row.kCount; ++i) {
-    row.set(i, row[i] * root * scales[i]);
+  for (int v = 0; v < kVectors; ++v) {
+    const vector_t scales = kEarly ? early.vectors[kEarly ? v : 0] : row.vector_of(weight, v, columns, 0);
+#pragma unroll
+    for (int j = 0; j < kVectorWidth; ++j) {
+      const int i = v * kVectorWidth + j;
+      row.set(i, row[i] * root * widen(scales.of[j]));
+    }
   }
   row.write(to, columns);
 }
@@ -53,9 +56,10 @@ __device__ __forceinline__ void streamed(const scalar_t* from, const scalar_t* w
   map_row(from, to, columns, [&](long long i, accumulate_t x) { return x * root * widen(weight[i]); });
 }
 
-// A function for each way of row_launch.h, so that none has the registers of another.
-#define RMS_NORM(instance, most_threads, way)                                                                \
-  extern "C" __global__ void __launch_bounds__(most_threads)                                                 \
+// A function for each way of row_launch.h, so that none has the registers of another. `blocks` are to fit beside each
+// other on a processor.
+#define RMS_NORM(instance, most_threads, blocks, way)                                                        \
+  extern "C" __global__ void __launch_bounds__(most_threads, blocks)                                         \
       rms_norm_##instance(const scalar_t* __restrict__ x, const scalar_t* __restrict__ weight,               \
                           scalar_t* __restrict__ result, long long rows, long long columns, float epsilon) { \
     const long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y;                                  \
@@ -64,14 +68,17 @@ __device__ __forceinline__ void streamed(const scalar_t* from, const scalar_t* w
     }                                                                                                        \
   }
 
-RMS_NORM(32x8, 256, held<8>)
-RMS_NORM(32x16, 256, held<16>)
-RMS_NORM(32x32, 256, held<32>)
-RMS_NORM(256x8, 256, held<8>)
-RMS_NORM(256x16, 256, held<16>)
-RMS_NORM(512x8, 512, held<8>)
-RMS_NORM(512x16, 512, held<16>)
-RMS_NORM(512x32, 512, held<32>)
-RMS_NORM(1024x32, 1024, held<32>)
-RMS_NORM(staged, 1024, staged)
-RMS_NORM(streamed, 1024, streamed)
+#define EARLY(elements) held<elements, true>
+#define LATE(elements) held<elements, false>
+
+RMS_NORM(32x8, 256, 4, EARLY(8))
+RMS_NORM(32x16, 256, 4, EARLY(16))
+RMS_NORM(32x32, 256, 4, EARLY(32))
+RMS_NORM(256x8, 256, 6, EARLY(8))
+RMS_NORM(256x16, 256, 6, LATE(16))
+RMS_NORM(512x8, 512, 3, EARLY(8))
+RMS_NORM(512x16, 512, 3, LATE(16))
+RMS_NORM(512x32, 512, 2, LATE(32))
+RMS_NORM(1024x32, 1024, 1, LATE(32))
+RMS_NORM(staged, 1024, 1, staged)
+RMS_NORM(streamed, 1024, 1, streamed)
