@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,18 @@ def _turn(contender: str, run: Callable[[], object], home: torch.device) -> Answ
     return vars(measure([waiting], rounds=1, calls=5)[contender])
 
 
+def _attempt(act: Callable[[], Answer]) -> Answer:
+    """What a contender answers, or why it cannot."""
+    try:
+        return act()
+    except RuntimeError as error:
+        return {"failed": str(error)}
+
+
+def _sample(run: Callable[[], object]) -> Answer:
+    return {"sample": sample_of(run())}
+
+
 def sample_of(result: Any) -> list[float]:
     """At most 512 numbers from all over a model's first result."""
     first = result if isinstance(result, torch.Tensor) else result[0]
@@ -67,12 +80,12 @@ def work(contender: str) -> None:
     for line in sys.stdin:
         name = line.strip()
         if name in runs:
-            answer = _turn(contender, runs[name], home)
+            answer = _attempt(partial(_turn, contender, runs[name], home))
         else:
             runs.clear()
             torch._dynamo.reset()
             runs[name] = call_of(name, home, _compiled(contender))
-            answer = {"sample": sample_of(runs[name]())}
+            answer = _attempt(partial(_sample, runs[name]))
         print("answer " + json.dumps(answer), flush=True)
 
 
@@ -91,20 +104,33 @@ def _answer(process: subprocess.Popen[str], name: str) -> Answer:
     raise RuntimeError(f"{process.args} ended before it answered for {name}")
 
 
+def _able(name: str, answers: dict[str, Answer]) -> dict[str, Answer]:
+    """Those that ran it; a peer that cannot is said and left out."""
+    for who, answer in answers.items():
+        if "failed" in answer and who in ("tessiq", "eager"):
+            raise RuntimeError(f"{name}: no comparison without {who}: {answer['failed']}")
+        if "failed" in answer:
+            print(f"{name}: left out, {who} cannot run it: {answer['failed']}", flush=True)
+    return {who: answer for who, answer in answers.items() if "failed" not in answer}
+
+
 def rows_of(name: str, processes: dict[str, subprocess.Popen[str]]) -> list[dict[str, object]]:
     """Every contender's row for one work: medians over turns."""
     # Compiling is the host's work, and nothing is timed yet: all at once.
     for process in processes.values():
         _ask(process, name)
-    samples = {who: _answer(process, name)["sample"] for who, process in processes.items()}
+    first = _able(name, {who: _answer(process, name) for who, process in processes.items()})
+    samples = {who: answer["sample"] for who, answer in first.items()}
     differences = {who: difference(sample, samples["eager"]) for who, sample in samples.items()}
     # Whole models in half precision are some per cent apart; a wrong one is as far off as it is long.
     assert max(differences.values()) <= (1e-3 if is_exact(name) else 0.05), (name, differences)
-    turns: dict[str, list[Answer]] = {who: [] for who in processes}
+    turns: dict[str, list[Answer]] = {who: [] for who in samples}
     for _ in range(ROUNDS):
-        for who, process in processes.items():
-            _ask(process, name)
-            turns[who].append(_answer(process, name))
+        answers = {}
+        for who in turns:
+            _ask(processes[who], name)
+            answers[who] = _answer(processes[who], name)
+        turns = {who: [*turns[who], answer] for who, answer in _able(name, answers).items()}
     return [
         {"work": describe(name), "contender": who}
         | {key: round(statistics.median(answer[key] for answer in answers), 2) for key in answers[0]}
@@ -132,8 +158,9 @@ def main() -> None:
     try:
         for name in options.works:
             rows += rows_of(name, processes)
-            for row in rows[-len(CONTENDERS) :]:
-                print(json.dumps(row), flush=True)
+            for row in rows:
+                if row["work"] == describe(name):
+                    print(json.dumps(row), flush=True)
             if options.json:
                 options.json.write_text(json.dumps(rows, indent=1))
     finally:

@@ -6,17 +6,17 @@ __device__ __forceinline__ accumulate_t inverse_root(accumulate_t squares, long 
   return rsqrtf(over_block(squares, sum) / accumulate_t(columns) + epsilon);
 }
 
-// Early: the weight is asked for before the threads wait for each other, and takes as many registers as the row.
-template <int kElements, bool kIsEarly>
+// Early: the weight is asked for before the threads wait for each other, and takes as many registers as the row,
+// at most four vectors.
+template <int kElements, bool kEarly>
 __device__ __forceinline__ void held(const scalar_t* from, const scalar_t* weight, scalar_t* to, int columns,
                                      float epsilon) {
   constexpr int kVectors = kElements / kVectorWidth;
   held_row<kVectors> row;
   row.read(from, columns, 0);
-  constexpr bool kEarly = kIsEarly && kVectors <= 4;
-  held_row<kEarly ? kVectors : 1> early;
-  if constexpr (kEarly) {
-    early.read(weight, columns, 0);
+  held_row<kVectors> scales;
+  if constexpr (kEarly && kVectors <= 4) {
+    scales.read(weight, columns, 0);
   }
   accumulate_t squares = 0;
 #pragma unroll
@@ -26,11 +26,12 @@ __device__ __forceinline__ void held(const scalar_t* from, const scalar_t* weigh
   const accumulate_t root = inverse_root(squares, columns, epsilon);
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
-    const vector_t scales = kEarly ? early.vectors[kEarly ? v : 0] : row.vector_of(weight, v, columns, 0);
+    if constexpr (!kEarly || kVectors > 4) {
+      scales.vectors[v] = row.vector_of(weight, v, columns, 0);
+    }
 #pragma unroll
-    for (int j = 0; j < kVectorWidth; ++j) {
-      const int i = v * kVectorWidth + j;
-      row.set(i, row[i] * root * widen(scales.of[j]));
+    for (int i = v * kVectorWidth; i < (v + 1) * kVectorWidth; ++i) {
+      row.set(i, row[i] * root * scales[i]);
     }
   }
   row.write(to, columns);
@@ -56,10 +57,10 @@ __device__ __forceinline__ void streamed(const scalar_t* from, const scalar_t* w
   map_row(from, to, columns, [&](long long i, accumulate_t x) { return x * root * widen(weight[i]); });
 }
 
-// A function for each way of row_launch.h, so that none has the registers of another. `blocks` are to fit beside each
-// other on a processor.
-#define RMS_NORM(instance, most_threads, blocks, way)                                                        \
-  extern "C" __global__ void __launch_bounds__(most_threads, blocks)                                         \
+// A function for each way of row_launch.h, so that none has the registers of another. After the way: the most threads
+// of a block, and where it was measured to help, how many blocks are to fit beside each other on a processor.
+#define RMS_NORM(instance, way, ...)                                                                         \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                                  \
       rms_norm_##instance(const scalar_t* __restrict__ x, const scalar_t* __restrict__ weight,               \
                           scalar_t* __restrict__ result, long long rows, long long columns, float epsilon) { \
     const long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y;                                  \
@@ -67,18 +68,17 @@ __device__ __forceinline__ void streamed(const scalar_t* from, const scalar_t* w
       way(x + row * columns, weight, result + row * columns, columns, epsilon);                              \
     }                                                                                                        \
   }
-
 #define EARLY(elements) held<elements, true>
 #define LATE(elements) held<elements, false>
 
-RMS_NORM(32x8, 256, 4, EARLY(8))
-RMS_NORM(32x16, 256, 4, EARLY(16))
-RMS_NORM(32x32, 256, 4, EARLY(32))
-RMS_NORM(256x8, 256, 6, EARLY(8))
-RMS_NORM(256x16, 256, 6, LATE(16))
-RMS_NORM(512x8, 512, 3, EARLY(8))
-RMS_NORM(512x16, 512, 3, LATE(16))
-RMS_NORM(512x32, 512, 2, LATE(32))
-RMS_NORM(1024x32, 1024, 1, LATE(32))
-RMS_NORM(staged, 1024, 1, staged)
-RMS_NORM(streamed, 1024, 1, streamed)
+RMS_NORM(32x8, EARLY(8), 256)
+RMS_NORM(32x16, EARLY(16), 256)
+RMS_NORM(32x32, EARLY(32), 256)
+RMS_NORM(256x8, EARLY(8), 256)
+RMS_NORM(256x16, LATE(16), 256, 6)
+RMS_NORM(512x8, EARLY(8), 512)
+RMS_NORM(512x16, LATE(16), 512, 3)
+RMS_NORM(512x32, LATE(32), 512)
+RMS_NORM(1024x32, LATE(32), 1024)
+RMS_NORM(staged, staged, 1024)
+RMS_NORM(streamed, streamed, 1024)
