@@ -36,6 +36,8 @@ class Part:
     ok: bool
     seconds: float
     reason: str = ""
+    load_before: list[str] = field(default_factory=list)
+    load_after: list[str] = field(default_factory=list)
     rows: list[object] = field(default_factory=list)
 
 
@@ -70,6 +72,12 @@ def machine(sources: str) -> dict[str, object]:
     }
 
 
+def load() -> list[str]:
+    """What each card is doing, "3 %, 412 MiB": a time that was measured on a busy one is of both works."""
+    query = "--query-gpu=utilization.gpu,memory.used"
+    return output_of("nvidia-smi", query, "--format=csv,noheader").splitlines()
+
+
 def number(text: str) -> object:
     """The number that a text is, else the text."""
     try:
@@ -97,6 +105,7 @@ def junit_rows(path: Path) -> list[object]:
 def run_part(name: str, command: list[str], result: Path, timeout: float) -> Part:
     """Runs one part in view, then reads the file it was told to write."""
     print(f"\n===== {name}: {' '.join(command)}", flush=True)
+    before = load()
     started = time.monotonic()
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]))
     try:
@@ -110,7 +119,8 @@ def run_part(name: str, command: list[str], result: Path, timeout: float) -> Par
     shown = (
         " ".join(command).replace(sys.executable, "python3").replace(f"{ROOT}/", "").replace(f"{result.parent}/", "")
     )
-    part = Part(name, shown, reason == "", round(time.monotonic() - started, 1), reason)
+    seconds = round(time.monotonic() - started, 1)
+    part = Part(name, shown, reason == "", seconds, reason, before, load())
     if result.exists():
         part.rows = junit_rows(result) if result.suffix == ".xml" else json.loads(result.read_text())
     elif part.ok:
@@ -170,6 +180,8 @@ def main() -> int:
     print()
     for part in finished:
         print(f"{part.name:24} {'ok' if part.ok else part.reason:24} {part.seconds:8.1f} s  {len(part.rows)} rows")
+        if busy := [card for card in part.load_before if not card.startswith("0 %")]:
+            print(f"{'':24} a card was busy before it began: {'; '.join(busy)}")
     print(f"results: {target.relative_to(ROOT) if target.is_relative_to(ROOT) else target}")
     return 0 if finished and all(part.ok for part in finished) else 1
 
