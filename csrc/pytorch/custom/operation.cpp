@@ -70,8 +70,8 @@ std::string_view kind_name(Kind kind) {
 std::string Operation::replaced_in_graphs() const {
   const std::string& replaced = definition.replaces;
   const size_t colons = replaced.find("::");
-  const std::string name = replaced.substr(0, colons) + "." + replaced.substr(colons + 2);
-  return name.find('.', colons + 1) == std::string::npos ? name + ".default" : name;
+  const std::string qualified = replaced.substr(0, colons) + "." + replaced.substr(colons + 2);
+  return qualified.find('.', colons + 1) == std::string::npos ? qualified + ".default" : qualified;
 }
 
 passes::CustomCall Operation::call() const {
