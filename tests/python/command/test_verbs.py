@@ -14,6 +14,7 @@ from tessiq.command import bench
 @pytest.fixture
 def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TESSIQ_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("COLUMNS", raising=False)  # xdist's workers have one, which would fold the folder's name
     return tmp_path
 
 
